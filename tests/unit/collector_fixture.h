@@ -4,18 +4,13 @@
 #ifndef FLAMETOP_TESTS_COLLECTOR_FIXTURE_H
 #define FLAMETOP_TESTS_COLLECTOR_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/mem.h"
 #include "session/session_state.h"
+#include "unit_test.h"
 
 #define MB     (UINT64_C(1) << 20)
 #define BUDGET (2 * MB)
@@ -29,7 +24,6 @@ static void feed_record(const struct record *r);
 
 static inline int set_up(void **state)
 {
-    (void)state;
     s = mem_zalloc(sizeof *s);
     pthread_mutex_init(&s->store.lock, NULL);
     s->store.world = world_new(false);
@@ -48,7 +42,6 @@ static inline int set_up(void **state)
 
 static inline int tear_down(void **state)
 {
-    (void)state;
     world_free(s->store.world);
     stacks_free(s->store.stacks);
     history_free(s->store.history);

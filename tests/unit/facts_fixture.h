@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/unpack.h"
+#include "unit_test.h"
 
 enum facts_half { FACTS_OF_HEADER, FACTS_OF_RECORDS, FACTS_OF_PERF, FACTS_OF_NONE };
 

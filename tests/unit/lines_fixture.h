@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "symbols/elf.h"
 #include "symbols/table.h"
+#include "unit_test.h"
 
 static const char lines_source[] =
     "volatile unsigned sink;\n"                                                    /* 1 */

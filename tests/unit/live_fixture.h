@@ -4,12 +4,6 @@
 #ifndef FLAMETOP_TESTS_LIVE_FIXTURE_H
 #define FLAMETOP_TESTS_LIVE_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -29,6 +23,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "perf/live.h"
+#include "unit_test.h"
 
 #define NOBODY       65534
 #define CHILDREN_MAX 4
@@ -68,7 +63,6 @@ static void (*closer)(const struct record *r);
 
 static inline int setup(void **state)
 {
-    (void)state;
     memset(&cfg, 0, sizeof cfg);
     memset(&seen, 0, sizeof seen);
     error_clear(&error);
@@ -88,7 +82,6 @@ static inline int setup(void **state)
 
 static inline int teardown(void **state)
 {
-    (void)state;
     live_close(live);
     scope_done(&cfg.scope);
     for (int i = 0; i < n_children; i++) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "unit_test.h"
 #include "write_text.h"
 
 static char mounts[] = "/tmp/flametop-limit-XXXXXX";
@@ -31,7 +32,6 @@ static inline int tear_down(void **state)
 {
     char command[64];
 
-    (void)state;
     snprintf(command, sizeof command, "rm -r %s", mounts);
     return system(command);
 }

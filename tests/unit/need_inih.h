@@ -3,9 +3,8 @@
 #ifndef FLAMETOP_TESTS_NEED_INIH_H
 #define FLAMETOP_TESTS_NEED_INIH_H
 
-#include <cmocka.h>
-
 #include "base/ini.h"
+#include "unit_test.h"
 
 static inline void need_inih(void)
 {

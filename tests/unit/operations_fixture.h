@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "perf/tracepoint.h"
+#include "unit_test.h"
 #include "write_text.h"
 
 static char tracefs[64];

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "perf/scope.h"
+#include "unit_test.h"
 
 static inline void scope_to_myself(struct scope *scope)
 {

@@ -14,6 +14,7 @@
 #include "perfdata/format.h"
 #include "perfdata/reader.h"
 #include "perfdata/writer.h"
+#include "unit_test.h"
 
 #define FIXTURE_SAMPLES  200
 #define FIXTURE_START_NS UINT64_C(1000000000000)
@@ -26,7 +27,6 @@ static char fixture_dir[64];
 
 static inline int fixture_setup(void **state)
 {
-    (void)state;
     snprintf(fixture_dir, sizeof fixture_dir, "/tmp/flametop-perfdata-XXXXXX");
     return mkdtemp(fixture_dir) ? 0 : -1;
 }
@@ -34,7 +34,6 @@ static inline int fixture_setup(void **state)
 static inline int fixture_teardown(void **state)
 {
     char command[128];
-    (void)state;
     snprintf(command, sizeof command, "rm -rf '%s'", fixture_dir);
     return system(command);
 }

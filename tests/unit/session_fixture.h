@@ -3,12 +3,6 @@
 #ifndef FLAMETOP_TESTS_SESSION_FIXTURE_H
 #define FLAMETOP_TESTS_SESSION_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +14,7 @@
 
 #include "base/clock.h"
 #include "session/session.h"
+#include "unit_test.h"
 
 #define CHILDREN_MAX 4
 
@@ -34,7 +29,6 @@ static int n_children;
 
 static inline int set_up(void **state)
 {
-    (void)state;
     memset(&cfg, 0, sizeof cfg);
     memset(&query, 0, sizeof query);
     memset(&view, 0, sizeof view);
@@ -54,7 +48,6 @@ static inline int set_up(void **state)
 
 static inline int tear_down(void **state)
 {
-    (void)state;
     view_done(&view);
     session_close(session);
     scope_done(&cfg.scope);

@@ -3,13 +3,6 @@
 #ifndef FLAMETOP_TESTS_SYMBOLIZER_FIXTURE_H
 #define FLAMETOP_TESTS_SYMBOLIZER_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -28,6 +21,7 @@
 #include "symbols/jvm.h"
 #include "symbols/symbolizer.h"
 #include "symbols/worker.h"
+#include "unit_test.h"
 
 #define LONG_ENOUGH (60 * NS_PER_SEC)
 

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What rows did over time, compared with adding up each nanosecond. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "profile/activity.h"
+#include "unit_test.h"
 
 #define FROM   UINT64_C(1000000)
 #define BUCKET UINT64_C(100)
@@ -19,7 +14,6 @@ static uint64_t sums[STEPS][ACTIVITY_KINDS];
 
 static int tear_down(void **state)
 {
-    (void)state;
     activity_done(&all);
     return 0;
 }
@@ -36,7 +30,6 @@ static void sum(uint32_t row, uint64_t from, uint64_t step)
 
 static void a_span_is_in_the_columns_that_it_covers(void **state)
 {
-    (void)state;
     activity_begin(&all, FROM, 0, BUCKET);
     add(0, 3, 150, 420, 270);
     sum(0, 0, 100);
@@ -53,7 +46,6 @@ static void a_span_is_in_the_columns_that_it_covers(void **state)
 /* Short waits that were merged into one sample, with running in between. */
 static void time_of_several_parts_is_spread_evenly(void **state)
 {
-    (void)state;
     activity_begin(&all, FROM, 0, BUCKET);
     add(0, 1, 0, 1000, 250);
     add(0, 0, 0, 1000, 750);
@@ -66,7 +58,6 @@ static void time_of_several_parts_is_spread_evenly(void **state)
 
 static void parts_outside_the_range_are_left_out(void **state)
 {
-    (void)state;
     activity_begin(&all, FROM, FROM + 500, BUCKET);
     activity_add(&all, 0, (struct activity_span){ FROM - 300, FROM + 100, 400, 2 });
     add(0, 2, 450, 900, 450);
@@ -82,7 +73,6 @@ static void parts_outside_the_range_are_left_out(void **state)
 /* A file may say anything. */
 static void impossible_spans_do_no_harm(void **state)
 {
-    (void)state;
     activity_begin(&all, FROM, 0, BUCKET);
     add(0, 1, 500, 400, 100);
     add(0, 1, 100, 200, UINT64_MAX);
@@ -96,7 +86,6 @@ static void impossible_spans_do_no_harm(void **state)
 static void many_spans_take_little_memory_and_keep_their_times(void **state)
 {
     uint64_t naive[STEPS][2] = { { 0 } };
-    (void)state;
     activity_begin(&all, FROM, 0, BUCKET);
     for (uint64_t at = 0; at < 1000; at += 10) {
         add(0, 5, at, at + 10, 10);
@@ -116,7 +105,6 @@ static void many_spans_take_little_memory_and_keep_their_times(void **state)
 
 static void an_open_wait_counts_until_it_is_replaced(void **state)
 {
-    (void)state;
     uint64_t from, to;
     activity_begin(&all, FROM, 0, BUCKET);
     add(0, 1, 0, 100, 100);

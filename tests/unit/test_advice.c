@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Messages when no event opens. The kernel's errors are simulated: this machine may never return them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <string.h>
 
 #include "perf/open.h"
+#include "unit_test.h"
 
 static struct plan plan;
 static struct error error;
@@ -30,7 +26,6 @@ static void explain_refusal(enum plan_where where, int sys, bool own)
 
 static void missing_perf_events_of_a_cgroup_have_their_own_message(void **state)
 {
-    (void)state;
     explain_refusal(PLAN_CGROUP, ENOENT, false);
     assert_non_null(strstr(error.text, "no perf events in the cgroup /build"));
     assert_non_null(strstr(error.text, "subtree_control"));
@@ -41,7 +36,6 @@ static void missing_perf_events_of_a_cgroup_have_their_own_message(void **state)
 
 static void falling_back_to_own_processes_keeps_the_system_wide_advice(void **state)
 {
-    (void)state;
     explain_refusal(PLAN_TASKS, EACCES, true);
     assert_non_null(strstr(error.text, "on all CPUs, nor on a process of yours"));
     assert_non_null(strstr(error.text, "sysctl kernel.perf_event_paranoid=0"));

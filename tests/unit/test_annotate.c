@@ -145,7 +145,6 @@ static uint64_t call_at(uint64_t offset, uint64_t next)
 
 static void samples_are_summed_by_instruction(void **state)
 {
-    (void)state;
     open_file();
     annotate("inner");
     assert_int_equal(an.all.self_samples, 19);
@@ -162,7 +161,6 @@ static void samples_are_summed_by_instruction(void **state)
 
 static void a_call_that_recurses_counts_once_per_sample(void **state)
 {
-    (void)state;
     open_file();
     annotate("inner");
     assert_int_equal(row_at(call_at(RECURSES, BY_ITSELF)).self_samples, 0);
@@ -177,7 +175,6 @@ static void a_call_that_recurses_counts_once_per_sample(void **state)
 
 static void instructions_and_functions_are_ranked_by_sample_count(void **state)
 {
-    (void)state;
     open_file();
     annotate("inner");
     assert_int_equal(an.rows[annotate_hottest(&an, 0)].offset, BEHIND_DIV);
@@ -197,7 +194,6 @@ static void direct_calls_lead_to_their_target_and_indirect_calls_to_sampled_call
 {
     char text[64];
     struct annotate_location place;
-    (void)state;
 #ifndef HAVE_CAPSTONE
     skip();
 #endif
@@ -225,7 +221,6 @@ static void direct_calls_lead_to_their_target_and_indirect_calls_to_sampled_call
 /* The program was deleted: rows are addresses only, with the reason. */
 static void addresses_keep_their_samples_when_the_code_is_missing(void **state)
 {
-    (void)state;
     open_file();
     assert_int_equal(unlink(program), 0);
     annotate("inner");
@@ -241,7 +236,6 @@ static void addresses_keep_their_samples_when_the_code_is_missing(void **state)
 /* The state before the program was read. */
 static void a_symbol_resolved_later_is_annotated(void **state)
 {
-    (void)state;
     open_file();
     annotate("inner");
     struct annotate_location early = {
@@ -259,7 +253,6 @@ static void a_symbol_resolved_later_is_annotated(void **state)
 static void annotation_notes_whether_the_event_has_skid(void **state)
 {
     char text[200];
-    (void)state;
     open_file();
     annotate_skid(session, text, sizeof text);
     assert_string_equal(text,
@@ -268,7 +261,6 @@ static void annotation_notes_whether_the_event_has_skid(void **state)
 
 static int make_folder(void **state)
 {
-    (void)state;
     if (!mkdtemp(folder))
         return -1;
     snprintf(data_path, sizeof data_path, "%s/perf.data", folder);
@@ -278,7 +270,6 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    (void)state;
     unlink(data_path);
     unlink(program);
     return rmdir(folder);

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <byteswap.h>
 
+#include "unit_test.h"
 #include "unwind/arch.h"
 
 /* One value per bit of the mask: 100 + the bit. */
@@ -27,7 +21,6 @@ static void x86_64_registers_are_mapped_from_perf_order_to_dwarf_order(void **st
     uint64_t regs[64], mask = unwind_arch_regs_mask(UNWIND_ARCH_X86_64);
     struct unwind_regs r;
 
-    (void)state;
     fill(mask, regs);
     assert_true(unwind_arch_take_regs(UNWIND_ARCH_X86_64, regs, mask, false, &r));
     for (unsigned i = 0; i < 17; i++) {
@@ -44,7 +37,6 @@ static void registers_outside_the_requested_mask_are_skipped(void **state)
     uint64_t regs[64], mask = 0xff0fff; /* what perf record samples: segments and flags too */
     struct unwind_regs r;
 
-    (void)state;
     fill(mask, regs);
     assert_true(unwind_arch_take_regs(UNWIND_ARCH_X86_64, regs, mask, false, &r));
     assert_int_equal(r.r[8], 116);
@@ -56,7 +48,6 @@ static void arm64_registers_keep_their_numbers(void **state)
     uint64_t regs[64], mask = unwind_arch_regs_mask(UNWIND_ARCH_ARM64);
     struct unwind_regs r;
 
-    (void)state;
     assert_int_equal(fill(mask, regs), 33);
     assert_true(unwind_arch_take_regs(UNWIND_ARCH_ARM64, regs, mask, false, &r));
     assert_int_equal(r.pc, 132);
@@ -70,7 +61,6 @@ static void a_sample_without_pc_or_sp_is_refused(void **state)
     uint64_t regs[64] = { 0 };
     struct unwind_regs r;
 
-    (void)state;
     assert_false(unwind_arch_take_regs(UNWIND_ARCH_X86_64, regs, 1u << 8, false, &r));
     assert_false(unwind_arch_take_regs(UNWIND_ARCH_X86_64, regs, 1u << 7, false, &r));
     assert_true(unwind_arch_take_regs(UNWIND_ARCH_X86_64, regs, 3u << 7, false, &r));
@@ -82,7 +72,6 @@ static void registers_of_opposite_byte_order_are_swapped(void **state)
     uint64_t regs[2] = { bswap_64(0x1122334455667788), bswap_64(0x99) };
     struct unwind_regs r;
 
-    (void)state;
     assert_true(unwind_arch_take_regs(UNWIND_ARCH_X86_64, regs, 3u << 7, true, &r));
     assert_true(r.sp == 0x1122334455667788);
     assert_true(r.pc == 0x99);
@@ -90,7 +79,6 @@ static void registers_of_opposite_byte_order_are_swapped(void **state)
 
 static void arm64_pointer_authentication_codes_are_stripped_from_addresses(void **state)
 {
-    (void)state;
     assert_true(unwind_arch_strip(UNWIND_ARCH_ARM64, 0x002faaaabbbbcccc) == 0xaaaabbbbcccc);
     assert_true(unwind_arch_strip(UNWIND_ARCH_ARM64, 0xffa0800012345678) == 0xffff800012345678);
     assert_true(unwind_arch_strip(UNWIND_ARCH_ARM64, 0xaaaabbbbcccc) == 0xaaaabbbbcccc);
@@ -99,7 +87,6 @@ static void arm64_pointer_authentication_codes_are_stripped_from_addresses(void 
 
 static void architectures_are_recognized_by_their_uname_machine_name(void **state)
 {
-    (void)state;
     assert_int_equal(unwind_arch_named("x86_64"), UNWIND_ARCH_X86_64);
     assert_int_equal(unwind_arch_named("aarch64"), UNWIND_ARCH_ARM64);
     assert_int_equal(unwind_arch_named("riscv64"), UNWIND_ARCH_NONE);

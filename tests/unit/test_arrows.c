@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "ui/arrows.h"
+#include "unit_test.h"
 
 #define NOWHERE UINT32_MAX
 
@@ -51,7 +45,6 @@ static void a_loop_is_drawn_as_an_upward_arrow(void **state)
     static const uint32_t jumps[][2] = { { 3, 1 } };
     struct arrows a = { 0 };
 
-    (void)state;
     make_arrows(&a, 5, jumps, 1);
     assert_string_equal(draw_ascii(&a, 0, 5), "  \n+>\n| \n+-\n  \n");
     arrows_done(&a);
@@ -62,7 +55,6 @@ static void inner_jumps_are_drawn_closer_to_the_instructions(void **state)
     static const uint32_t jumps[][2] = { { 0, 4 }, { 2, 1 }, { 5, 6 } };
     struct arrows a = { 0 };
 
-    (void)state;
     make_arrows(&a, 7, jumps, 3);
     assert_int_equal(a.lanes, 2);
     assert_string_equal(draw_ascii(&a, 0, 7), "+--\n|+>\n|+-\n|  \n+->\n +-\n +>\n");
@@ -74,7 +66,6 @@ static void crossing_lines_are_drawn_as_crossings(void **state)
     static const uint32_t jumps[][2] = { { 0, 2 }, { 1, 4 } };
     struct arrows a = { 0 };
 
-    (void)state;
     make_arrows(&a, 5, jumps, 2);
     assert_string_equal(draw_ascii(&a, 0, 5), " +-\n++-\n|+>\n|  \n+->\n");
     arrows_done(&a);
@@ -89,7 +80,6 @@ static void jumps_out_of_the_function_or_into_an_instruction_have_no_arrow(void 
     struct arrows a = { 0 };
     uint8_t cells[ARROWS_COLS];
 
-    (void)state;
     arrows_make(&a, &v);
     assert_int_equal(a.n, 0);
     assert_int_equal(arrows_cells(&a, 0, false, 0, cells), 0);
@@ -103,7 +93,6 @@ static void jumps_without_a_lane_are_drawn_only_under_the_cursor(void **state)
     uint8_t cells[ARROWS_COLS];
     const uint32_t n = ARROWS_LANES + 3, last = n - 1;
 
-    (void)state;
     for (uint32_t i = 0; i < n; i++) { /* nested */
         jumps[i][0] = i;
         jumps[i][1] = 40 - i;
@@ -129,7 +118,6 @@ static void arrows_pass_source_lines_above_their_instruction(void **state)
     struct arrows a = { 0 };
     uint8_t cells[ARROWS_COLS];
 
-    (void)state;
     make_arrows(&a, 4, jumps, 1);
     arrows_cells(&a, 1, true, NOWHERE, cells);
     assert_int_equal(cells[0], 0);

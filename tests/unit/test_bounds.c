@@ -122,7 +122,6 @@ static void fixed_leaf(uint32_t pid, uint64_t *addr)
 static void jit_code_that_keeps_changing_stays_within_the_history_budget(void **state)
 {
     struct held h;
-    (void)state;
     leaf_at = own_leaf;
     name_at = one_name;
     do_comm(10, "java", true);
@@ -170,7 +169,6 @@ static void run_storm(uint32_t processes)
 static void a_fork_storm_stays_within_the_history_budget(void **state)
 {
     struct held h;
-    (void)state;
     leaf_at = storm_leaf;
     name_at = storm_name;
     run_storm(100000);
@@ -182,7 +180,6 @@ static void a_fork_storm_stays_within_the_history_budget(void **state)
 /* Live processes cannot be dropped, and dropping samples would not free their memory. */
 static void many_live_processes_leave_room_for_samples(void **state)
 {
-    (void)state;
     for (uint32_t pid = 2; pid < 20002; pid++) {
         char comm[16];
         snprintf(comm, sizeof comm, "p%u", pid);
@@ -197,7 +194,6 @@ static void many_live_processes_leave_room_for_samples(void **state)
 
 static void garbage_collections_are_rare(void **state)
 {
-    (void)state;
     run_storm(20000);
     uint64_t before = s->store.generation;
     run_storm(20000);
@@ -224,7 +220,6 @@ static uint64_t samples_until(uint64_t to_ns)
 
 static void a_frozen_range_survives_later_samples(void **state)
 {
-    (void)state;
     do_comm(10, "busy", true);
     do_mmap(10, TEXT, 0x10000, "/usr/bin/busy", 1);
     for (int i = 0; i < 200000; i++)
@@ -243,7 +238,6 @@ static void a_frozen_range_survives_later_samples(void **state)
 
 static void threads_keep_the_scope_they_were_sampled_under(void **state)
 {
-    (void)state;
     do_comm(1, "init", true);
     do_comm(10, "old", true);
     do_sample(10, TEXT);
@@ -276,7 +270,6 @@ static void find_waker(void *ctx, struct sample *samples, size_t n)
 
 static void a_waker_keeps_its_thread(void **state)
 {
-    (void)state;
     s->store.events[0].event.wakers = true;
     run_storm(3000);
     do_comm(7, "holder", true);
@@ -297,7 +290,6 @@ static void a_waker_keeps_its_thread(void **state)
 
 static void clearing_the_session_releases_everything(void **state)
 {
-    (void)state;
     uint64_t empty = session_bytes();
     run_storm(3000);
     bounds_forget_all(s);

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "unit_test.h"
 
 static void an_empty_buffer_reads_as_an_empty_string(void **state)
 {
     struct buf b = { 0 };
     char *taken;
 
-    (void)state;
     assert_string_equal(buf_str(&b), "");
     taken = buf_take(&b);
     assert_string_equal(taken, "");
@@ -28,7 +21,6 @@ static void appended_bytes_are_in_order_and_nul_terminated(void **state)
 {
     struct buf b = { 0 };
 
-    (void)state;
     buf_puts(&b, "a;");
     buf_add(&b, "bcd", 2);
     buf_putc(&b, ';');
@@ -44,7 +36,6 @@ static void bytes_may_contain_nul(void **state)
 {
     struct buf b = { 0 };
 
-    (void)state;
     buf_add(&b, "a\0b", 3);
     assert_int_equal(b.len, 3);
     assert_memory_equal(b.data, "a\0b", 4);
@@ -56,7 +47,6 @@ static void buffers_grow_over_many_appends(void **state)
     struct buf b = { 0 };
     size_t i;
 
-    (void)state;
     for (i = 0; i < 10000; i++)
         buf_printf(&b, "%04zu", i);
     assert_int_equal(b.len, 40000);
@@ -70,7 +60,6 @@ static void clearing_a_buffer_keeps_its_memory(void **state)
     struct buf b = { 0 };
     char *data;
 
-    (void)state;
     buf_puts(&b, "something");
     data = b.data;
     buf_clear(&b);
@@ -85,7 +74,6 @@ static void taking_the_bytes_leaves_the_buffer_empty(void **state)
     struct buf b = { 0 };
     char *taken;
 
-    (void)state;
     buf_puts(&b, "mine");
     taken = buf_take(&b);
     assert_string_equal(taken, "mine");

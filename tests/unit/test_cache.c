@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +8,7 @@
 
 #include "symbols/blob.h"
 #include "symbols/cache.h"
+#include "unit_test.h"
 
 #define MB (UINT64_C(1) << 20)
 
@@ -36,7 +32,6 @@ static void put_entry(struct cache *c, enum cache_kind kind, const uint8_t *id, 
 
 static int set_up(void **state)
 {
-    (void)state;
     strcpy(folder, "/tmp/flametop-cache-XXXXXX");
     return mkdtemp(folder) ? 0 : -1;
 }
@@ -45,7 +40,6 @@ static int tear_down(void **state)
 {
     char command[128];
 
-    (void)state;
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     return system(command);
 }
@@ -90,7 +84,6 @@ static void entries_survive_reopening_the_cache(void **state)
 {
     struct cache *c = open_cache(MB);
 
-    (void)state;
     assert_false(is_cached(c, CACHE_NAMES, id_a, "", 0));
     put_entry(c, CACHE_NAMES, id_a, "names", 5);
     put_entry(c, CACHE_UNWIND, id_a, "rows of a", 9);
@@ -109,7 +102,6 @@ static void entries_of_another_version_are_ignored(void **state)
     const void *p;
     size_t n;
 
-    (void)state;
     put_entry(c, CACHE_NAMES, id_a, "names", 5);
     assert_false(cache_get(c, &key, &p, &n, NULL));
     cache_free(c);
@@ -121,7 +113,6 @@ static void files_with_a_changed_byte_are_detected_and_removed(void **state)
     char path[200];
     int fd;
 
-    (void)state;
     put_entry(c, CACHE_NAMES, id_a, "names", 5);
     path_of(path, sizeof path, id_a, ".names");
     fd = open(path, O_WRONLY);
@@ -138,7 +129,6 @@ static void truncated_and_empty_files_are_refused(void **state)
     struct cache *c = open_cache(MB);
     char path[200];
 
-    (void)state;
     path_of(path, sizeof path, id_a, ".names");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         put_entry(c, CACHE_NAMES, id_a, "names", 5);
@@ -153,7 +143,6 @@ static void symlinks_fifos_and_files_writable_by_others_are_refused(void **state
     struct cache *c = open_cache(MB);
     char path[200], other[200];
 
-    (void)state;
     path_of(path, sizeof path, id_a, ".names");
     path_of(other, sizeof other, id_b, ".names");
     put_entry(c, CACHE_NAMES, id_a, "names", 5);
@@ -175,7 +164,6 @@ static void a_table_stored_under_another_key_is_refused(void **state)
     struct cache *c = open_cache(MB);
     char path[200], other[200];
 
-    (void)state;
     put_entry(c, CACHE_NAMES, id_a, "names", 5);
     path_of(path, sizeof path, id_a, ".names");
     path_of(other, sizeof other, id_b, ".names");
@@ -191,7 +179,6 @@ static void a_file_with_the_same_build_id_but_another_stamp_is_not_found(void **
     const void *p;
     size_t n;
 
-    (void)state;
     put_entry(c, CACHE_NAMES, id_a, "forged", 6);
     key.stamp++;
     assert_false(cache_get(c, &key, &p, &n, NULL));
@@ -202,7 +189,6 @@ static void a_folder_writable_by_others_is_refused(void **state)
 {
     struct error e = { 0 };
 
-    (void)state;
     assert_int_equal(chmod(folder, 0777), 0);
     assert_null(cache_open(folder, MB, &e));
     assert_non_null(strstr(e.text, "writable by others"));
@@ -216,7 +202,6 @@ static void eviction_keeps_the_size_limit_and_the_most_recently_used_entries(voi
     uint8_t id[20] = { 0 };
     char command[160];
 
-    (void)state;
     put_entry(c, CACHE_NAMES, id_a, "old", 3);
     for (unsigned i = 0; i < 60; i++) {
         id[19] = (uint8_t)i;
@@ -236,7 +221,6 @@ static void deleting_the_folder_during_use_is_harmless(void **state)
     struct cache *c = open_cache(MB);
     char command[128];
 
-    (void)state;
     put_entry(c, CACHE_NAMES, id_a, "names", 5);
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     assert_int_equal(system(command), 0);

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "profile_fixture.h"
 #include "ui/callgraph.h"
+#include "unit_test.h"
 
 /* Function k has the key 100 + k and the name names[k]; group k contains thread k. */
 static const char *const names[] = { NULL, "main", "parse", "Render", "malloc", "memcpy" };

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
 
 #include "profile/calltree.h"
 #include "profile_fixture.h"
+#include "unit_test.h"
 
 struct world {
     struct fixture f;

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "cfi_maker.h"
+#include "unit_test.h"
 #include "unwind/cfirun.h"
 #include "unwind/rowformat.h"
 #include "unwind_row.h"
@@ -62,7 +56,6 @@ static void rows_follow_the_prologue_and_epilogue_of_a_frame_pointer_function(vo
 {
     struct cfi_maker m;
 
-    (void)state;
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x30);
     put_frame_pointer_function(&m);
@@ -76,7 +69,6 @@ static void debug_frame_versions_1_3_and_4_are_read(void **state)
 {
     static const unsigned versions[] = { 1, 3, 4 };
 
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         struct cfi_maker m = { .arch = UNWIND_ARCH_X86_64, .debug = true };
         cfi_cie(&m, versions[i], "");
@@ -107,7 +99,6 @@ static void pointers_are_read_in_every_encoding(void **state)
         { DW_EH_PE_DATAREL | DW_EH_PE_SDATA8, FRAME_AT, 8 },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct cfi_maker m;
         cfi_x86_64(&m, "");
@@ -134,7 +125,6 @@ static void leb128_pointers_and_personality_data_are_skipped(void **state)
 {
     struct cfi_maker m;
 
-    (void)state;
     cfi_x86_64(&m, "");
     cfi_cie(&m, 3, "zPLR");
     CFI(&m, 11, DW_EH_PE_INDIRECT | DW_EH_PE_UDATA8, 1, 2, 3, 4, 5, 6, 7, 8, 0x1b,
@@ -158,7 +148,6 @@ static void gaps_between_functions_have_no_row(void **state)
 {
     struct cfi_maker m;
 
-    (void)state;
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE + 0x100, 0x10); /* not in address order */
     cfi_close(&m);
@@ -195,7 +184,6 @@ static void the_entry_point_ends_the_stack(void **state)
 {
     struct cfi_maker m = with_entry(CODE + 0x200);
 
-    (void)state;
     expect(&m, 0x1ff, UNWIND_ROW_NONE, 0);
     expect(&m, 0x200, UNWIND_ROW_END, 0);
     expect(&m, 0x27f, UNWIND_ROW_END, 0);
@@ -223,7 +211,6 @@ static void an_entry_point_with_an_fde_uses_its_rows(void **state)
 {
     struct cfi_maker m = with_entry(CODE + 0x104);
 
-    (void)state;
     expect(&m, 0x104, UNWIND_ROW_SP, 8);
     expect(&m, 0x110, UNWIND_ROW_NONE, 0);
     cfi_done(&m);
@@ -236,7 +223,6 @@ static void restore_state_restores_the_cfa(void **state)
 {
     struct cfi_maker m;
 
-    (void)state;
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x40);
     put_frame_pointer_function(&m); /* up to 0x24 */
@@ -257,7 +243,6 @@ static void rows_report_a_return_address_in_a_register(void **state)
 {
     struct cfi_maker m;
 
-    (void)state;
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x40);
     CFI(&m, DW_CFA_ADVANCE_LOC | 1, DW_CFA_DEF_CFA_OFFSET, 0, DW_CFA_REGISTER, RA,
@@ -277,7 +262,6 @@ static void plt_entries_are_recognized_by_their_cfa_expression(void **state)
 {
     struct cfi_maker m;
 
-    (void)state;
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x40);
     CFI(&m, DW_CFA_DEF_CFA_OFFSET, 16, DW_CFA_ADVANCE_LOC | 6, DW_CFA_DEF_CFA_OFFSET, 24,
@@ -296,7 +280,6 @@ static void a_realigned_stack_is_unwound_through_the_frame_pointer(void **state)
     const struct unwind_entry *e;
     struct cfi_maker m;
 
-    (void)state;
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x40);
     CFI(&m, DW_CFA_ADVANCE_LOC | 5, DW_CFA_DEF_CFA, R10, 0);
@@ -321,7 +304,6 @@ static void the_kernel_signal_frame_is_recognized(void **state)
 {
     struct cfi_maker m;
 
-    (void)state;
     cfi_x86_64(&m, "zRS");
     cfi_fde(&m, CODE, 0x10);
     CFI(&m, DW_CFA_DEF_CFA_EXPRESSION, 4, DW_OP_BREG0 + RSP, 0xa0, 0x01, DW_OP_DEREF);
@@ -345,7 +327,6 @@ static void saved_registers_are_stored_with_the_row(void **state)
     const struct unwind_entry *e;
     struct cfi_maker m;
 
-    (void)state;
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x40);
     CFI(&m, DW_CFA_ADVANCE_LOC | 2, DW_CFA_OFFSET | 15, 2, DW_CFA_OFFSET_EXTENDED, 3, 3,
@@ -371,7 +352,6 @@ static void rows_after_saving_rax_and_rdx_are_marked_as_deduced(void **state)
 {
     struct cfi_maker m;
 
-    (void)state;
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x40);
     CFI(&m, DW_CFA_ADVANCE_LOC | 2, DW_CFA_DEF_CFA_OFFSET, 32, DW_CFA_OFFSET | 0, 3);
@@ -388,7 +368,6 @@ static void arm64_leaf_functions_keep_the_return_address_in_x30(void **state)
 {
     struct cfi_maker m = { .arch = UNWIND_ARCH_ARM64 };
 
-    (void)state;
     cfi_cie(&m, 3, "zR");
     CFI(&m, DW_CFA_DEF_CFA, 31, 0);
     cfi_close(&m);
@@ -412,7 +391,6 @@ static void a_damaged_fde_loses_only_its_own_function(void **state)
 {
     struct cfi_maker m;
 
-    (void)state;
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x10);
     CFI(&m, DW_CFA_ADVANCE_LOC | 4, DW_CFA_DEF_CFA_OFFSET, 16, DW_CFA_ADVANCE_LOC | 4, DW_CFA_RESTORE_STATE);
@@ -432,7 +410,6 @@ static void an_entry_that_ends_within_its_id_is_not_a_cie(void **state)
 {
     static const uint8_t lengths[] = { 0, 1, 3, 4 };
 
-    (void)state;
     for (size_t i = 0; i < sizeof lengths; i++) {
         struct cfi_maker m;
         cfi_x86_64(&m, "zR");
@@ -450,7 +427,6 @@ static void the_first_of_overlapping_functions_wins(void **state)
     struct cfi_maker m;
     uint64_t start, size;
 
-    (void)state;
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x20);
     cfi_close(&m);
@@ -477,7 +453,6 @@ static void functions_end_at_the_end_of_their_segment(void **state)
 {
     struct cfi_maker m;
 
-    (void)state;
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE + CODE_SIZE - 8, 0x1000);
     cfi_close(&m);
@@ -494,7 +469,6 @@ static void advancing_past_the_end_of_a_function_ends_it(void **state)
 {
     struct cfi_maker m;
 
-    (void)state;
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x10);
     CFI(&m, DW_CFA_DEF_CFA_OFFSET, 16, DW_CFA_ADVANCE_LOC4, 0xff, 0xff, 0xff, 0xff, DW_CFA_DEF_CFA_OFFSET,
@@ -512,7 +486,6 @@ static void eh_frame_takes_precedence_over_debug_frame(void **state)
     struct cfi_maker eh, debug = { .arch = UNWIND_ARCH_X86_64, .debug = true };
     struct cfi_input in = { .arch = UNWIND_ARCH_X86_64, .segments = &segment, .n_segments = 1 };
 
-    (void)state;
     cfi_x86_64(&eh, "zR");
     cfi_fde(&eh, CODE, 0x10);
     cfi_close(&eh);
@@ -537,7 +510,6 @@ static void a_section_truncated_anywhere_gives_a_table_or_an_error(void **state)
     struct cfi_maker m;
     size_t whole;
 
-    (void)state;
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x30);
     put_frame_pointer_function(&m);
@@ -563,7 +535,6 @@ static void cies_with_excessive_instructions_are_abandoned(void **state)
     struct error e;
     void *blob = NULL;
 
-    (void)state;
     memset(bytes, DW_CFA_REMEMBER_STATE, size);
     for (at = 0; cies < 20; cies++, at += half) { /* more CIEs than are cached */
         m.n = 0;
@@ -589,7 +560,6 @@ static void architectures_without_unwind_rules_are_refused(void **state)
 {
     struct cfi_maker m;
 
-    (void)state;
     cfi_x86_64(&m, "zR");
     m.arch = UNWIND_ARCH_NONE;
     assert_false(cfi_make(&m));

@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +9,7 @@
 #include "base/mem.h"
 #include "base/clock.h"
 #include "process/cgroup.h"
+#include "unit_test.h"
 
 static char root[64];
 
@@ -24,7 +19,6 @@ static int make_tree(void **state)
                                         "/user.slice/a\033b" };
     char path[256];
 
-    (void)state;
     strcpy(root, "/tmp/flametop-cgroup-XXXXXX");
     if (!mkdtemp(root))
         return -1;
@@ -40,7 +34,6 @@ static int remove_tree(void **state)
 {
     char command[128];
 
-    (void)state;
     snprintf(command, sizeof command, "rm -rf '%s'", root);
     return system(command);
 }
@@ -59,7 +52,6 @@ static void a_scan_finds_cgroup_names_by_inode(void **state)
 {
     struct cgroups *c = cgroups_new(root);
 
-    (void)state;
     assert_string_equal(cgroups_path(c, id_of("/system.slice/ssh.service")), "/system.slice/ssh.service");
     assert_string_equal(cgroups_path(c, id_of("/system.slice")), "/system.slice");
     assert_string_equal(cgroups_path(c, id_of("")), "/");
@@ -74,7 +66,6 @@ static void a_new_cgroup_is_found_by_the_next_scan_a_second_later(void **state)
     uint64_t id, unwind_ns = clock_now_ns(), end = unwind_ns + 60 * NS_PER_SEC;
     char path[256], found[256];
 
-    (void)state;
     assert_string_equal(cgroups_path(c, id_of("")), "/");
     snprintf(path, sizeof path, "%s/new", root);
     assert_int_equal(mkdir(path, 0755), 0);
@@ -92,7 +83,6 @@ static void records_give_names_without_a_mounted_hierarchy(void **state)
 {
     struct cgroups *c = cgroups_new(NULL);
 
-    (void)state;
     cgroups_add(c, 77, "/docker/1\nx");
     cgroups_add(c, 1, "");
     assert_string_equal(cgroups_path(c, 77), "/docker/1?x");
@@ -109,7 +99,6 @@ static void the_number_of_known_cgroups_is_bounded(void **state)
     size_t most = 0;
     char path[32];
 
-    (void)state;
     for (uint64_t id = 1; id <= 3 * CGROUPS_MAX; id++) {
         snprintf(path, sizeof path, "/job-%llu", (unsigned long long)id);
         cgroups_add(c, id, path);
@@ -126,7 +115,6 @@ static void cgroup_path_of_selects_the_v2_or_the_perf_event_hierarchy(void **sta
     static const char text[] = "9:name=systemd:/x\n4:cpu,memory:/y\n3:perf_event:/a:b\n0::/c\n";
     char *path;
 
-    (void)state;
     path = cgroup_path_of(text, true);
     assert_string_equal(path, "/c");
     mem_free(path);
@@ -143,7 +131,6 @@ static void the_own_cgroup_has_an_id_and_a_name(void **state)
     int dir = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     uint64_t id = *cgroup_root() ? cgroup_of_process(dir) : 0;
 
-    (void)state;
     close(dir);
     if (!id) {
         print_message("no cgroup v2 or perf_event hierarchy is mounted\n");
@@ -161,7 +148,6 @@ static void a_live_cgroup_is_named_by_its_file_handle_or_by_a_scan(void **state)
     char path[512];
     struct stat st;
 
-    (void)state;
     snprintf(path, sizeof path, "%s/flametop-test-%d", cgroup_root(), (int)getpid());
     if (!*cgroup_root() || mkdir(path, 0755)) {
         print_message("cannot create cgroups on this system\n");

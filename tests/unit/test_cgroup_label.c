@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "process/cgroup_label.h"
+#include "unit_test.h"
 
 #define ID          "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define UID         "8d5cdf4e-5a1b-4f0e-9d3c-2b1a0f9e8d7c"
@@ -23,7 +18,6 @@ static void expect_label(const char *path, const char *name, const char *label)
 
 static void containers_are_labelled_by_runtime_and_short_id(void **state)
 {
-    (void)state;
     expect_label("/docker/" ID, NULL, "docker 0123456789ab");
     expect_label("/system.slice/docker-" ID ".scope", NULL, "docker 0123456789ab");
     expect_label("/user.slice/user-1000.slice/user@1000.service/user.slice/docker-" ID ".scope", "",
@@ -37,7 +31,6 @@ static void containers_are_labelled_by_runtime_and_short_id(void **state)
 
 static void named_containers_are_labelled_by_name(void **state)
 {
-    (void)state;
     expect_label("/docker/" ID, "web", "docker web");
     expect_label("/machine.slice/libpod-" ID ".scope/container", "db", "podman db");
     expect_label("/kubepods/burstable/pod" UID "/" ID, "default/web-7d4/nginx", "pod default/web-7d4/nginx");
@@ -45,7 +38,6 @@ static void named_containers_are_labelled_by_name(void **state)
 
 static void pods_are_labelled_by_uid_and_container(void **state)
 {
-    (void)state;
     expect_label("/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_ESCAPED
                  ".slice/cri-containerd-" ID ".scope",
                  NULL, "pod 8d5cdf4e/0123456789ab");
@@ -63,7 +55,6 @@ static void parsing_returns_the_full_container_id_and_pod_uid(void **state)
 {
     struct cgroup_container c;
 
-    (void)state;
     assert_true(
         cgroup_container("/kubepods.slice/kubepods-pod" UID_ESCAPED ".slice/crio-" ID ".scope/x", &c));
     assert_string_equal(c.kind, "cri-o");
@@ -75,7 +66,6 @@ static void parsing_returns_the_full_container_id_and_pod_uid(void **state)
 
 static void the_innermost_container_gives_the_label(void **state)
 {
-    (void)state;
     expect_label(
         "/docker/" ID "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" UID_ESCAPED
         ".slice/cri-containerd-ffff456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope",
@@ -84,7 +74,6 @@ static void the_innermost_container_gives_the_label(void **state)
 
 static void units_inside_a_container_follow_the_container_label(void **state)
 {
-    (void)state;
     expect_label("/docker/" ID "/system.slice/nginx.service", "web", "docker web/nginx.service");
     expect_label("/lxc.payload.db/init.scope", NULL, "lxc db/init.scope");
     expect_label("/lxc/db/worker", NULL, "lxc db/worker");
@@ -92,7 +81,6 @@ static void units_inside_a_container_follow_the_container_label(void **state)
 
 static void machines_are_labelled_by_kind_and_name(void **state)
 {
-    (void)state;
     expect_label("/lxc.payload.db", NULL, "lxc db");
     expect_label("/lxc.monitor.db", NULL, "lxc monitor db");
     expect_label("/machine.slice/systemd-nspawn@build.service/payload", NULL, "nspawn build/payload");
@@ -101,7 +89,6 @@ static void machines_are_labelled_by_kind_and_name(void **state)
 
 static void systemd_units_are_labelled_by_unit_name(void **state)
 {
-    (void)state;
     expect_label("/system.slice/ssh.service", NULL, "ssh.service");
     expect_label("/system.slice/system-getty.slice/getty@tty1.service", NULL, "getty@tty1.service");
     expect_label("/system.slice/foo.service/worker", NULL, "foo.service/worker");
@@ -114,7 +101,6 @@ static void systemd_units_are_labelled_by_unit_name(void **state)
 
 static void unrecognized_paths_stay_unchanged(void **state)
 {
-    (void)state;
     expect_label("/", NULL, "/");
     expect_label("", NULL, "");
     expect_label("/a/b", NULL, "/a/b");
@@ -128,7 +114,6 @@ static void hostile_names_are_cleaned_and_truncated(void **state)
 {
     char path[4000], text[40], exact[7];
 
-    (void)state;
     expect_label("/docker/" ID, "a\033[2Jb", "docker a?[2Jb");
     expect_label("/lxc.payload.a\nb", NULL, "lxc a?b");
     expect_label("/machine-a\\x0ab\\x.scope", NULL, "machine a\\x0ab\\x");

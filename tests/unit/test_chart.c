@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Flame charts of stacks from one small trie, whose functions are letters. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "profile/chart.h"
+#include "unit_test.h"
 
 /* Stacks: 1 main, 2 main/a, 3 main/a/b, 4 main/c, 5 main/c/b, 6 main/?/d with its middle frame omitted, 7
  * the middle frame. */
@@ -22,7 +18,6 @@ static char text[4096];
 
 static int tear_down(void **state)
 {
-    (void)state;
     chart_done(&chart);
     return 0;
 }
@@ -54,7 +49,6 @@ static void one_sample_per_bucket(const char *nodes)
 
 static void equal_frames_of_adjacent_columns_share_a_box(void **state)
 {
-    (void)state;
     one_sample_per_bucket("2334");
     chart_lay_out(&chart, &trie, 1, 4);
     assert_string_equal(draw_chart(4), "mmmm/aaac/-bb-");
@@ -67,7 +61,6 @@ static void equal_frames_of_adjacent_columns_share_a_box(void **state)
 
 static void a_function_under_another_caller_has_its_own_box(void **state)
 {
-    (void)state;
     one_sample_per_bucket("35");
     chart_lay_out(&chart, &trie, 1, 2);
     assert_string_equal(draw_chart(2), "mm/ac/bb");
@@ -77,7 +70,6 @@ static void a_function_under_another_caller_has_its_own_box(void **state)
 
 static void idle_time_leaves_a_gap(void **state)
 {
-    (void)state;
     one_sample_per_bucket("2  2");
     chart_lay_out(&chart, &trie, 1, 4);
     assert_string_equal(draw_chart(4), "m--m/a--a");
@@ -86,7 +78,6 @@ static void idle_time_leaves_a_gap(void **state)
 
 static void frames_without_a_function_are_omitted(void **state)
 {
-    (void)state;
     one_sample_per_bucket("6");
     chart_lay_out(&chart, &trie, 1, 1);
     assert_string_equal(draw_chart(1), "m/d");
@@ -94,7 +85,6 @@ static void frames_without_a_function_are_omitted(void **state)
 
 static void a_column_shows_the_stack_with_most_time(void **state)
 {
-    (void)state;
     one_sample_per_bucket("3324");
     chart_lay_out(&chart, &trie, 4, 1); /* b has two of a's three samples */
     assert_string_equal(draw_chart(1), "m/a/b");
@@ -108,7 +98,6 @@ static void a_column_shows_the_stack_with_most_time(void **state)
 
 static void a_sample_covers_the_time_since_the_previous_sample(void **state)
 {
-    (void)state;
     chart_begin(&chart, 1000, 0, 10, 30);
     chart_add(&chart, 1019, 2); /* from the start */
     chart_add(&chart, 1044, 4); /* since time 1019 */
@@ -119,7 +108,6 @@ static void a_sample_covers_the_time_since_the_previous_sample(void **state)
 
 static void out_of_order_and_out_of_range_samples_are_harmless(void **state)
 {
-    (void)state;
     chart_begin(&chart, 1000, 1039, 10, 10);
     chart_add(&chart, 999, 2);
     chart_add(&chart, 1040, 2);
@@ -134,7 +122,6 @@ static void out_of_order_and_out_of_range_samples_are_harmless(void **state)
 
 static void a_chart_without_samples_has_no_boxes(void **state)
 {
-    (void)state;
     chart_begin(&chart, 0, 0, 0, 0);
     chart_lay_out(&chart, &trie, 1, 80);
     assert_int_equal(chart.n, 0);
@@ -148,7 +135,6 @@ static void random_charts_match_a_per_column_oracle(void **state)
     uint64_t random = 88172645463325252u;
     char nodes[401] = { 0 }, expected[401];
 
-    (void)state;
     for (int i = 0; i < 400; i++) {
         random ^= random << 13;
         random ^= random >> 7;

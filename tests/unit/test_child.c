@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -11,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/child.h"
+#include "unit_test.h"
 
 #define SPAWNS 200
 
@@ -53,7 +49,6 @@ static void a_stop_key_does_not_stop_a_child_that_starts(void **state)
     int ended = -1;
     pid_t pid = fork(), done = 0;
 
-    (void)state;
     if (pid == 0)
         spawn_while_stopping();
     assert_true(pid > 0);

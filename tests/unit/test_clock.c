@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <time.h>
 
 #include "base/clock.h"
+#include "unit_test.h"
 
 static void now_returns_the_monotonic_clock(void **state)
 {
     struct timespec before, after;
     uint64_t now;
 
-    (void)state;
     clock_gettime(CLOCK_MONOTONIC, &before);
     now = clock_now_ns();
     clock_gettime(CLOCK_MONOTONIC, &after);
@@ -27,7 +20,6 @@ static void work_uses_cpu_time(void **state)
 {
     uint64_t start = clock_self_cpu_ns(), deadline = clock_now_ns() + 60 * NS_PER_SEC;
 
-    (void)state;
     while (clock_self_cpu_ns() < start + NS_PER_MS)
         assert_true(clock_now_ns() < deadline);
 }
@@ -37,7 +29,6 @@ static void sleep_uses_no_cpu_time(void **state)
     struct timespec pause = { .tv_nsec = 50 * 1000 * 1000 };
     uint64_t cpu = clock_self_cpu_ns(), wall = clock_now_ns();
 
-    (void)state;
     nanosleep(&pause, NULL);
     assert_true(clock_now_ns() - wall >= 50 * NS_PER_MS);
     assert_true(clock_self_cpu_ns() - cpu < 50 * NS_PER_MS);

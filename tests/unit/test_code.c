@@ -54,7 +54,6 @@ static void instructions_have_text_kind_and_target(void **state)
     struct buf blob = { 0 };
     struct code_view v;
 
-    (void)state;
     NEED_CAPSTONE();
     build_blob(&b, &blob, x86, sizeof x86, EM_X86_64, false);
     assert_true(code_view(&v, blob.data, blob.len, NULL));
@@ -80,7 +79,6 @@ static void intel_syntax_is_available(void **state)
     struct buf blob = { 0 };
     struct code_view v;
 
-    (void)state;
     NEED_CAPSTONE();
     build_blob(&b, &blob, x86, sizeof x86, EM_X86_64, true);
     assert_true(code_view(&v, blob.data, blob.len, NULL));
@@ -96,7 +94,6 @@ static void arm64_calls_and_branches_are_recognized(void **state)
     struct buf blob = { 0 };
     struct code_view v;
 
-    (void)state;
     NEED_CAPSTONE();
     build_blob(&b, &blob, arm64, sizeof arm64, EM_AARCH64, false);
     assert_true(code_view(&v, blob.data, blob.len, NULL));
@@ -115,7 +112,6 @@ static void an_architecture_without_disassembler_is_reported(void **state)
     struct code_builder b = { 0 };
     struct error e = { 0 };
 
-    (void)state;
     assert_false(disasm_run(&c, &b, &e));
     assert_int_equal(e.class, ERROR_UNSUPPORTED);
     code_builder_done(&b);
@@ -148,7 +144,6 @@ static void inconsistent_worker_replies_are_refused(void **state)
         { { { .offset = 0x1000, .size = 1, .kind = CODE_KINDS }, { .offset = 0x1001, .size = 2 } }, false },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         struct code_row rows[2] = { answers[i].rows[0], answers[i].rows[1] };
         struct buf blob = { 0 };
@@ -167,7 +162,6 @@ static void a_text_offset_out_of_bounds_is_refused(void **state)
     struct code_view v;
     struct buf blob = { 0 };
 
-    (void)state;
     make_code_blob(&blob, &row, 1);
     struct code_row *inside = (struct code_row *)(blob.data + sizeof(struct code_header));
     inside->text = 1000;
@@ -316,7 +310,6 @@ static void a_jitdump_gives_the_latest_code_at_an_address(void **state)
     bool swapped;
     int fd = memfd_create("jit", MFD_CLOEXEC);
 
-    (void)state;
     maker_header(&m, 1);
     maker_load(&m, 0x1000, 16, 1, "first", 16);
     maker_load(&m, 0x1000, 32, 2, "second", 32);
@@ -393,7 +386,6 @@ static void source_lines_are_cleaned(void **state)
     char line[64];
     struct source *found = source_of(text, strlen(text), &e);
 
-    (void)state;
     assert_non_null(found);
     assert_int_equal(found->n_lines, 4);
     assert_string_equal(source_line(found, 1, line, sizeof line), "one");
@@ -410,7 +402,6 @@ static void binary_files_are_refused_as_source(void **state)
 {
     struct error e = { 0 };
 
-    (void)state;
     assert_null(source_of("a\0b", 3, &e));
     assert_non_null(strstr(e.text, "not text"));
     struct source *empty = source_of("", 0, &e);

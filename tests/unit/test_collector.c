@@ -52,7 +52,6 @@ static const char *stack_text(void)
 
 static void callers_are_resolved_one_byte_before_the_return_address(void **state)
 {
-    (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     r.misc = PERF_RECORD_MISC_KERNEL;
     do_sample(&r,
@@ -66,7 +65,6 @@ static void callers_are_resolved_one_byte_before_the_return_address(void **state
 
 static void without_a_callchain_the_ip_is_the_stack(void **state)
 {
-    (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     r.sample.ip = TEXT + 0x44;
     do_sample(&r, NULL, 0);
@@ -76,7 +74,6 @@ static void without_a_callchain_the_ip_is_the_stack(void **state)
 
 static void branch_records_of_calls_replace_the_user_callers(void **state)
 {
-    (void)state;
     const struct perf_branch_entry calls[] = { { .from = TEXT + 0x20, .to = TEXT + 0x10 },
                                                { .from = TEXT + 0x30, .to = TEXT + 0x18 } };
     struct record r = record(PERF_RECORD_SAMPLE, 10);
@@ -95,7 +92,6 @@ static void branch_records_of_calls_replace_the_user_callers(void **state)
 
 static void callchains_are_truncated_at_addresses_without_code(void **state)
 {
-    (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, 0x1234, TEXT + 0x20 }, 4);
     assert_string_equal(stack_text(), "16:10 2:0");
@@ -108,7 +104,6 @@ static void a_callchain_with_only_a_leaf_counts_as_truncated(void **state)
     static const uint64_t in_kernel[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x21,
                                           PERF_CONTEXT_USER, TEXT + 0x14 };
     const uint64_t *in_user = in_kernel + 3;
-    (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     do_sample(&r, in_user, 2);
     assert_string_equal(stack_text(), "16:14 2:9");
@@ -132,7 +127,6 @@ static void a_callchain_with_only_a_leaf_counts_as_truncated(void **state)
 
 static void single_frame_callchains_in_own_recordings_count_as_complete(void **state)
 {
-    (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     s->load.cuts = true;
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x14 }, 2);
@@ -145,7 +139,6 @@ static void single_frame_callchains_in_own_recordings_count_as_complete(void **s
 
 static void unknown_context_markers_truncate_the_callchain(void **state)
 {
-    (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, (uint64_t)-100, TEXT + 0x20 }, 4);
     assert_string_equal(stack_text(), "16:10 2:0");
@@ -154,7 +147,6 @@ static void unknown_context_markers_truncate_the_callchain(void **state)
 
 static void whole_chains_keep_addresses_without_code(void **state)
 {
-    (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     s->cfg.whole_chains = true;
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, 0x1234, TEXT + 0x20 }, 4);
@@ -165,7 +157,6 @@ static void whole_chains_keep_addresses_without_code(void **state)
 
 static void a_leaf_without_a_mapping_is_unknown_and_not_broken(void **state)
 {
-    (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 77);
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, 0x5000, 0x6000 }, 3);
     assert_string_equal(stack_text(), "1:5000");
@@ -177,7 +168,6 @@ static void a_leaf_without_a_mapping_is_unknown_and_not_broken(void **state)
 static void kernel_samples_during_exec_keep_the_old_user_frames(void **state)
 {
     struct world_address addr;
-    (void)state;
     do_comm(10, "next", true);
     do_mmap(10, TEXT + 0x100000, 0x10000, "/usr/bin/next", 2);
     struct record r = record(PERF_RECORD_SAMPLE, 10);
@@ -201,7 +191,6 @@ static void kernel_samples_during_exec_keep_the_old_user_frames(void **state)
 
 static void perf_rules_resolve_callers_at_the_return_address(void **state)
 {
-    (void)state;
     s->cfg.whole_chains = s->cfg.as_perf = true;
     world_set_as_perf(s->store.world);
     struct record r = record(PERF_RECORD_SAMPLE, 10);
@@ -231,7 +220,6 @@ static void perf_rules_resolve_callers_at_the_return_address(void **state)
 /* Two processes whose image numbers and caller addresses differ in the same bits. */
 static void callers_of_two_processes_are_not_confused(void **state)
 {
-    (void)state;
     s->cfg.whole_chains = true;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, 0x1235 }, 3);
@@ -252,7 +240,6 @@ static void callers_of_two_processes_are_not_confused(void **state)
  * address. */
 static void the_address_after_each_context_marker_is_exact(void **state)
 {
-    (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     do_sample(&r,
               (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, TEXT + 0x20, PERF_CONTEXT_USER, TEXT + 0x30,
@@ -273,7 +260,6 @@ static void paths_evicted_from_the_path_cache_keep_their_stacks(void **state)
 {
     enum { N = 200 };
     uint32_t *stacks = mem_array((size_t)N * N, sizeof *stacks);
-    (void)state;
     for (int round = 0; round < 2; round++)
         for (uint32_t i = 0; i < N * N; i++) {
             uint64_t caller = TEXT + 0x1001 + i % N * 8, root = TEXT + 0x4001 + i / N * 8;
@@ -293,7 +279,6 @@ static void paths_evicted_from_the_path_cache_keep_their_stacks(void **state)
 
 static void samples_of_a_task_without_a_pid_are_kept(void **state)
 {
-    (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, UINT32_MAX);
     r.misc = PERF_RECORD_MISC_KERNEL;
     r.sample.ip = KERNEL;
@@ -304,7 +289,6 @@ static void samples_of_a_task_without_a_pid_are_kept(void **state)
 
 static void the_idle_task_is_marked(void **state)
 {
-    (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 0);
     r.misc = PERF_RECORD_MISC_KERNEL;
     r.sample.ip = KERNEL;
@@ -314,7 +298,6 @@ static void the_idle_task_is_marked(void **state)
 
 static void a_guest_sample_has_only_its_address(void **state)
 {
-    (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     r.misc = PERF_RECORD_MISC_GUEST_KERNEL;
     r.sample.ip = KERNEL;
@@ -326,7 +309,6 @@ static void a_guest_sample_has_only_its_address(void **state)
 static void a_new_mapping_changes_how_addresses_resolve(void **state)
 {
     static const uint64_t chain[] = { PERF_CONTEXT_USER, TEXT + 0x10, TEXT + 0x2001 };
-    (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     do_sample(&r, chain, 3);
     assert_string_equal(stack_text(), "16:10 16:2000");
@@ -339,7 +321,6 @@ static void a_new_mapping_changes_how_addresses_resolve(void **state)
 static void a_new_kernel_module_changes_how_addresses_resolve(void **state)
 {
     static const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x40000010 };
-    (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10), map = record(PERF_RECORD_MMAP, UINT32_MAX);
     r.misc = PERF_RECORD_MISC_KERNEL;
     do_sample(&r, chain, 2);
@@ -359,7 +340,6 @@ static void a_new_kernel_module_changes_how_addresses_resolve(void **state)
 static void endless_callchains_are_truncated(void **state)
 {
     static uint64_t chain[8000];
-    (void)state;
     for (size_t i = 0; i < 8000; i++)
         chain[i] = TEXT + i % 256;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
@@ -372,7 +352,6 @@ static void endless_callchains_are_truncated(void **state)
 
 static void samples_without_timestamps_keep_their_order(void **state)
 {
-    (void)state;
     s->load.file = (struct perfdata *)s; /* only NULL or not matters here */
     for (int i = 0; i < 3; i++) {
         struct record r = record(PERF_RECORD_SAMPLE, 10);
@@ -388,7 +367,6 @@ static void samples_without_timestamps_keep_their_order(void **state)
 
 static void freezing_at_the_first_samples_keeps_them(void **state)
 {
-    (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     uint64_t chain = TEXT + 0x10;
     do_sample(&r, &chain, 1);
@@ -402,7 +380,6 @@ static void freezing_at_the_first_samples_keeps_them(void **state)
 
 static void samples_in_flight_during_a_clear_are_not_counted(void **state)
 {
-    (void)state;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     uint64_t chain = TEXT + 0x10;
     do_sample(&r, &chain, 1);
@@ -433,7 +410,6 @@ static void assert_waker(const char *name, uint32_t stack)
 
 static void a_waker_is_not_named_while_it_may_be_an_interrupt(void **state)
 {
-    (void)state;
     uint32_t frame = stacks_frame(s->store.stacks, MODULE_ID_KERNEL, KERNEL);
     struct error e;
     /* without its thread, no name is ever known */
@@ -448,7 +424,6 @@ static void a_waker_is_not_named_while_it_may_be_an_interrupt(void **state)
 /* As when the budget changes how stacks are copied, while the kernel's names are still being read. */
 static void parts_wait_for_their_reasons_across_sources(void **state)
 {
-    (void)state;
     struct session_offcpu *o = &s->collect.offcpu;
     struct error e;
     uint32_t frame = stacks_frame(s->store.stacks, MODULE_ID_KERNEL, KERNEL);
@@ -475,7 +450,6 @@ static void parts_wait_for_their_reasons_across_sources(void **state)
 /* A thread leaves its CPU for the last time after its EXIT record. */
 static void threads_that_have_ended_do_not_wait(void **state)
 {
-    (void)state;
     struct session_offcpu *o = &s->collect.offcpu;
     offcpu_restart(s);
     o->runs = true;

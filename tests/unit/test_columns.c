@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "ui/columns.h"
+#include "unit_test.h"
 
 static void shown_columns_survive_saving_and_loading(void **state)
 {
-    (void)state;
     for (uint32_t hidden = 0; hidden < 1u << COLUMN_FUNCTION; hidden++) {
         struct buf list = { 0 };
         columns_shown(hidden, &list);
@@ -24,7 +17,6 @@ static void shown_columns_survive_saving_and_loading(void **state)
 static void the_function_column_is_always_shown(void **state)
 {
     struct buf list = { 0 };
-    (void)state;
     assert_int_equal(columns_hidden_but("self") & 1u << COLUMN_FUNCTION, 0);
     columns_shown(UINT32_MAX, &list);
     assert_string_equal(buf_str(&list), "function");
@@ -36,7 +28,6 @@ static void an_invalid_list_hides_no_column_and_suggests_the_nearest_name(void *
     enum column columns[COLUMN_COUNT];
     uint32_t n;
     struct error e = { 0 };
-    (void)state;
     assert_int_equal(columns_hidden_but("slef"), 0);
     assert_false(columns_parse("slef", columns, &n, &e));
     assert_non_null(strstr(e.text, "\"self\""));

@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +7,7 @@
 
 #include "base/clock.h"
 #include "process/containers.h"
+#include "unit_test.h"
 #include "write_text.h"
 
 #define ID     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -26,7 +21,6 @@ static struct containers *containers;
 
 static int set_up(void **state)
 {
-    (void)state;
     strcpy(root, "/tmp/flametop-containers-XXXXXX");
     if (!mkdtemp(root))
         return -1;
@@ -38,7 +32,6 @@ static int tear_down(void **state)
 {
     char command[128];
 
-    (void)state;
     containers_free(containers);
     snprintf(command, sizeof command, "rm -rf '%s'", root);
     return system(command);
@@ -79,7 +72,6 @@ static void docker_container_names_are_read_from_docker_files(void **state)
 {
     char first[100];
 
-    (void)state;
     write_file("/var/lib/docker/containers/" ID, "/config.v2.json",
                "{\"MountPoints\":{\"/data\":{\"Name\":\"volume\"}},"
                "\"Config\":{\"Env\":[\"\\\"Name\\\":\\\"/env\\\"\"]},"
@@ -91,7 +83,6 @@ static void docker_container_names_are_read_from_docker_files(void **state)
 
 static void podman_container_names_are_read_from_podman_storage(void **state)
 {
-    (void)state;
     write_file("/var/lib/containers/storage/overlay-containers", "/containers.json",
                "[{\"id\":\"" OTHER "\",\"names\":[\"other\"]},\n"
                " {\"id\":\"" ID
@@ -103,7 +94,6 @@ static void pod_names_are_read_from_kubelet_log_links(void **state)
 {
     char path[512];
 
-    (void)state;
     make_folder("/var/log/containers", path);
     strcat(path, "/web-7d4_default_nginx-" ID ".log");
     assert_int_equal(symlink("/nowhere", path), 0);
@@ -114,7 +104,6 @@ static void only_regular_files_are_read(void **state)
 {
     char path[512], text[100];
 
-    (void)state;
     make_folder("/var/lib/docker/containers/" ID, path);
     strcat(path, "/config.v2.json");
     assert_int_equal(mkfifo(path, 0600), 0);
@@ -129,7 +118,6 @@ static void labels_have_no_container_names_without_a_reader(void **state)
 {
     char text[100];
 
-    (void)state;
     containers_label(NULL, DOCKER, text, sizeof text);
     assert_string_equal(text, "docker 0123456789ab");
     assert_int_equal(containers_generation(NULL), 0);
@@ -165,7 +153,6 @@ static void damaged_files_give_no_name(void **state)
                                          "}}}{{{\"Name\":\"/a\"" };
     char name[CONTAINERS_NAME_MAX];
 
-    (void)state;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         assert_false(docker_name(files[i]));
     assert_false(storage_name("[{\"id\":\"" ID "\"}, {\"id\":\"" OTHER "\",\"names\":[\"its\"]}]"));
@@ -186,7 +173,6 @@ static void hostile_names_are_cleaned_and_truncated(void **state)
     char text[2000] = "{\"Name\":\"/a\033\n\xff";
     char name[CONTAINERS_NAME_MAX];
 
-    (void)state;
     memset(text + strlen(text), 'b', 1000);
     strcat(text, "\"}");
     assert_true(containers_docker_name(text, strlen(text), name));

@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -23,6 +17,7 @@
 #include "perf/count.h"
 #include "perf/pmu.h"
 #include "perf_fixture.h"
+#include "unit_test.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 #define PAGES    2000
@@ -41,7 +36,6 @@ static void multiplexed_counts_are_scaled_by_their_running_time(void **state)
         { 7, 1000, 1001, { COUNT_OK, 7, 1 } },
         { UINT64_C(1) << 60, 4, 1, { COUNT_OK, 4.0 * (UINT64_C(1) << 60), 0.25 } },
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct count_value v = count_scale(rows[i].value, rows[i].enabled, rows[i].running);
         assert_int_equal(v.state, rows[i].out.state);
@@ -91,7 +85,6 @@ static void metrics_match_the_numbers_and_units_of_perf_stat(void **state)
         [COUNT_LLC_LOADS] = count_ok(4e7),
         [COUNT_LLC_MISSES] = count_ok(2e7),
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct count_metric m;
         assert_true(count_metric_of(v, 1000000000, rows[i].event, &m));
@@ -148,7 +141,6 @@ static void detailed_metrics_match_perf_stat_and_its_metric_groups(void **state)
         [COUNT_TEMPERATURE] = count_ok(54),
     };
     struct count_metric m;
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         assert_true(count_metric_of(v, 2000000000, rows[i].event, &m));
         assert_string_equal(m.value, rows[i].value);
@@ -160,7 +152,6 @@ static void detailed_metrics_match_perf_stat_and_its_metric_groups(void **state)
 /* A task ran a quarter of the time on one CPU type and three quarters on the other: no count is scaled. */
 static void counts_of_a_task_on_hybrid_cpus_are_summed(void **state)
 {
-    (void)state;
     const struct count_raw whole[] = { { 100, 1000, 250 }, { 600, 1000, 750 } };
     struct count_value v = count_merge(whole, 2);
     assert_true(v.state == COUNT_OK && v.value == 700 && v.running == 1);
@@ -188,14 +179,12 @@ static void counts_are_written_with_their_units(void **state)
         { COUNT_CYCLES, { COUNT_NOT_COUNTED, 0, 0 }, "<not counted>" },
     };
     char text[40];
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)
         assert_string_equal(count_text(text, sizeof text, rows[i].event, &rows[i].v, 2), rows[i].text);
 }
 
 static void metrics_are_absent_when_an_input_is_missing(void **state)
 {
-    (void)state;
     struct count_metric m;
     struct count_value v[COUNT_EVENTS] = {
         [COUNT_CLOCK] = count_ok(1e9), [COUNT_INSTRUCTIONS] = count_ok(5)
@@ -267,7 +256,6 @@ static long faults_of_self(void)
 
 static void page_faults_of_a_known_workload_are_counted(void **state)
 {
-    (void)state;
     struct count_set *c = open_self_or_skip();
     assert_true(count_read(c, NULL));
     long faults = faults_of_self();
@@ -285,7 +273,6 @@ static void page_faults_of_a_known_workload_are_counted(void **state)
 
 static void threads_started_later_are_counted(void **state)
 {
-    (void)state;
     struct count_set *c = open_self_or_skip();
     pthread_t thread;
     assert_true(count_read(c, NULL));
@@ -331,7 +318,6 @@ static void play_ping_pong(int rounds)
 
 static void context_switches_agree_with_getrusage(void **state)
 {
-    (void)state;
     struct count_set *c = open_self_or_skip();
     struct count_value before = total_of(c, "context-switches");
     if (before.state == COUNT_NOT_SUPPORTED) {
@@ -373,7 +359,6 @@ static void assert_between(double value, double least, double most)
  * the machine delays the test between them. For this clock a paused virtual machine is running. */
 static void the_task_clock_agrees_with_the_process_cpu_time(void **state)
 {
-    (void)state;
     struct count_set *c = open_self_or_skip();
     uint64_t around = clock_now_ns();
     assert_true(count_read(c, NULL));
@@ -390,7 +375,6 @@ static void the_task_clock_agrees_with_the_process_cpu_time(void **state)
 
 static void the_cpu_clock_of_all_cpus_is_their_number_times_the_interval(void **state)
 {
-    (void)state;
     struct scope scope;
     struct count_metric m;
     scope_init(&scope);
@@ -424,7 +408,6 @@ static void the_cpu_clock_of_all_cpus_is_their_number_times_the_interval(void **
 
 static void counts_per_cpu_core_and_socket_sum_to_the_total(void **state)
 {
-    (void)state;
     static const enum count_by kinds[] = { COUNT_BY_CPU, COUNT_BY_CORE, COUNT_BY_SOCKET };
     struct scope scope;
     scope_init(&scope);
@@ -454,7 +437,6 @@ static void counts_per_cpu_core_and_socket_sum_to_the_total(void **state)
 
 static void counts_are_split_by_process_and_thread(void **state)
 {
-    (void)state;
     uint32_t n;
     struct count_set *c = open_self_or_skip();
     assert_true(count_read(c, NULL));
@@ -474,7 +456,6 @@ static void counts_are_split_by_process_and_thread(void **state)
 
 static void higher_detail_adds_rows(void **state)
 {
-    (void)state;
     struct scope scope;
     uint32_t rows[3];
     scope_init(&scope);
@@ -497,7 +478,6 @@ static void rows_match_perf_stat(void **state)
         "cycles",          "instructions",          "branches",       "branch-misses",
         "L1-dcache-loads", "L1-dcache-load-misses", "LLC-loads",      "LLC-load-misses"
     };
-    (void)state;
     struct scope scope;
     struct error e = { 0 };
     scope_init(&scope);
@@ -521,7 +501,6 @@ static void rows_match_perf_stat(void **state)
 
 static void rows_are_not_supported_without_hardware_counters(void **state)
 {
-    (void)state;
     if (pmu_has_core()) {
         print_message("this machine has hardware counters\n");
         skip();
@@ -539,7 +518,6 @@ static void rows_are_not_supported_without_hardware_counters(void **state)
 
 static void hardware_counters_count_where_available(void **state)
 {
-    (void)state;
     struct count_set *c = open_self_or_skip();
     int row = count_find(c, "instructions");
     if (count_total(c, (uint32_t)row).state == COUNT_NOT_SUPPORTED) {
@@ -578,7 +556,6 @@ static int count_descriptors(int *inheritable)
 
 static void descriptors_close_on_exec_and_at_the_end(void **state)
 {
-    (void)state;
     int kept, kept_open;
     int before = count_descriptors(&kept);
     struct count_set *c = open_self_or_skip();
@@ -590,7 +567,6 @@ static void descriptors_close_on_exec_and_at_the_end(void **state)
 
 static void a_low_descriptor_limit_leaves_descriptors_for_other_uses(void **state)
 {
-    (void)state;
     struct rlimit old, low;
     struct scope scope;
     struct error e = { 0 };
@@ -625,7 +601,6 @@ static void replace_counters_by_ended_ones(void)
 
 static void counters_that_hang_up_are_reopened(void **state)
 {
-    (void)state;
     struct scope scope;
     struct error e = { 0 };
     scope_init(&scope);
@@ -641,7 +616,6 @@ static void counters_that_hang_up_are_reopened(void **state)
 
 static void a_missing_target_is_reported(void **state)
 {
-    (void)state;
     struct scope scope;
     struct error e = { 0 };
     char text[16];
@@ -660,7 +634,6 @@ static void a_missing_target_is_reported(void **state)
 
 static void counters_with_user_scope_note_that_all_users_are_counted(void **state)
 {
-    (void)state;
     struct scope scope;
     struct error e = { 0 };
     scope_init(&scope);
@@ -673,7 +646,6 @@ static void counters_with_user_scope_note_that_all_users_are_counted(void **stat
 
 static void a_cgroup_is_counted_per_cpu(void **state)
 {
-    (void)state;
     struct scope scope;
     struct error e = { 0 };
     char root[4096];
@@ -731,7 +703,6 @@ static int check_hotplugged_cpus(void)
 
 static void cpus_going_offline_and_online_are_followed(void **state)
 {
-    (void)state;
     int status;
     pid_t pid = fork();
     if (!pid)

@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +7,7 @@
 #include "base/mem.h"
 #include "perf/count_set.h"
 #include "perf/pmu.h"
+#include "unit_test.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -29,7 +24,6 @@ static void write_file(const char *path, const char *text)
 
 static int make_folder(void **state)
 {
-    (void)state;
     strcpy(folder, "/tmp/test_count_source.XXXXXX");
     if (!mkdtemp(folder))
         return -1;
@@ -40,7 +34,6 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    (void)state;
     char command[128];
     pmu_set_root(NULL);
     topology_set_root(NULL);
@@ -87,7 +80,6 @@ static void put_topdown(const char *pmu, bool slots)
 
 static void a_server_has_topdown_energy_and_memory_controller_counters(void **state)
 {
-    (void)state;
     write_file("cpu/type", "4");
     put_topdown("cpu", true);
     write_file("msr/type", "9");
@@ -138,7 +130,6 @@ static void a_server_has_topdown_energy_and_memory_controller_counters(void **st
 
 static void each_cpu_type_has_its_own_counters(void **state)
 {
-    (void)state;
     write_file("cpu_core/type", "4");
     write_file("cpu_core/cpus", "0-15");
     put_topdown("cpu_core", true);
@@ -162,7 +153,6 @@ static void each_cpu_type_has_its_own_counters(void **state)
 
 static void arm_reports_its_slots_per_cycle(void **state)
 {
-    (void)state;
     static const char *const names[] = { "cpu_cycles", "stall_slot_frontend", "stall_slot_backend",
                                          "op_retired", "op_spec" };
     write_file("armv8_pmuv3_0/type", "8");
@@ -189,7 +179,6 @@ static void arm_reports_its_slots_per_cycle(void **state)
 
 static void amd_memory_controllers_count_cache_lines(void **state)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         char path[64];
         snprintf(path, sizeof path, "amd_umc_%d/type", i);
@@ -213,7 +202,6 @@ static void amd_memory_controllers_count_cache_lines(void **state)
 
 static void a_machine_without_pmus_has_the_software_counters(void **state)
 {
-    (void)state;
     struct count_set *c = open_set(SCOPE_ALL);
     assert_int_equal(c->n_cores, 1);
     /* opened anyway, so that the error can be reported */
@@ -231,7 +219,6 @@ static void assert_near(double got, double wanted)
 
 static void each_topdown_model_splits_the_slots(void **state)
 {
-    (void)state;
     static const struct {
         struct topdown how;
         double in[TOPDOWN_INPUTS];
@@ -265,7 +252,6 @@ static void each_topdown_model_splits_the_slots(void **state)
  * report. */
 static void slots_of_a_task_on_hybrid_cpus_are_summed(void **state)
 {
-    (void)state;
     static const uint64_t counts[2][COUNT_TOPDOWN_INPUTS] = { { 999, 40, 10, 20, 30 },
                                                               { 120, 30, 60, 90, 0 } };
     struct count_slot *slots = mem_array(2, sizeof *slots);
@@ -302,7 +288,6 @@ static void slots_of_a_task_on_hybrid_cpus_are_summed(void **state)
 
 static void topdown_events_are_used_only_on_amd_cores_that_have_them(void **state)
 {
-    (void)state;
     static const struct {
         const char *cpuinfo;
         double width;
@@ -320,7 +305,6 @@ static void topdown_events_are_used_only_on_amd_cores_that_have_them(void **stat
 
 static void cores_and_sockets_are_read_from_sysfs(void **state)
 {
-    (void)state;
     write_file("devices/system/cpu/cpu3/topology/core_id", "1");
     write_file("devices/system/cpu/cpu3/topology/physical_package_id", "1");
     struct topology_cpu known = topology_of(3), unknown = topology_of(9);
@@ -330,7 +314,6 @@ static void cores_and_sockets_are_read_from_sysfs(void **state)
 
 static void only_package_temperature_sensors_are_read(void **state)
 {
-    (void)state;
     struct topology_heat heats[4];
     assert_int_equal(topology_heats(heats, 4), 0);
     write_file("class/hwmon/hwmon0/name", "nvme");

@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +9,7 @@
 
 #include "base/clock.h"
 #include "session/coverage.h"
+#include "unit_test.h"
 
 #define SINCE 1000 /* sampling of the scope starts here */
 #define SHELL 10
@@ -39,7 +34,6 @@ static void begin_with_two_known_processes(struct coverage_members *m)
 static void cpu_time_before_the_first_scan_does_not_count(void **state)
 {
     struct coverage_members m = { 0 };
-    (void)state;
     begin_with_two_known_processes(&m);
     coverage_begin(&m);
     see_process(&m, SHELL, 1, 5, 530);
@@ -55,7 +49,6 @@ static void cpu_time_before_the_first_scan_does_not_count(void **state)
 static void cpu_time_of_a_reaped_child_counts_once(void **state)
 {
     struct coverage_members m = { 0 };
-    (void)state;
     begin_with_two_known_processes(&m);
     coverage_begin(&m);
     see_process(&m, SHELL, 1, 5, 500 + 260);
@@ -70,7 +63,6 @@ static void cpu_time_of_a_reaped_child_counts_once(void **state)
 static void an_exited_parent_passes_on_the_cpu_time_of_its_reaped_children(void **state)
 {
     struct coverage_members m = { 0 };
-    (void)state;
     begin_with_two_known_processes(&m);
     coverage_begin(&m);
     see_process(&m, SHELL, 1, 5, 500);
@@ -90,7 +82,6 @@ static void an_unreported_exit_is_counted_with_the_last_seen_cpu_time(void **sta
     struct coverage_member drops = {
         .id = SHELL, .ppid = 1, .start_ns = 5, .now_ns = 500, .drops_children = true
     };
-    (void)state;
     begin_with_two_known_processes(&m);
     coverage_begin(&m);
     coverage_see(&m, &drops, SINCE); /* the child is not reaped */
@@ -110,7 +101,6 @@ static void an_unreported_exit_is_counted_with_the_last_seen_cpu_time(void **sta
 static void an_exited_thread_counts_as_lost_and_not_as_reaped(void **state)
 {
     struct coverage_members m = { 0 };
-    (void)state;
     begin_with_two_known_processes(&m);
     coverage_begin(&m);
     see_process(&m, SHELL, 1, 5, 510);
@@ -122,7 +112,6 @@ static void an_exited_thread_counts_as_lost_and_not_as_reaped(void **state)
 static void a_reused_pid_is_another_process(void **state)
 {
     struct coverage_members m = { 0 };
-    (void)state;
     begin_with_two_known_processes(&m);
     coverage_begin(&m);
     see_process(&m, SHELL, 1, 5, 500 + 210); /* 210 of the first child */
@@ -139,7 +128,6 @@ static void a_reused_pid_is_another_process(void **state)
 static void proc_pid_stat_is_parsed(void **state)
 {
     struct cputime_task t;
-    (void)state;
     assert_true(cputime_parse(
         "4711 (a ) R (1 2) S 42 4711 4711 0 -1 4194560 1 2 3 4 100 20 3000 400 20 0 8 0 500 1 2 3 4 5 6 7 8 "
         "0 0 65536 0 0 0 0\n",
@@ -169,7 +157,6 @@ static void burn_cpu(uint64_t ns)
 static void the_kernel_reports_own_and_reaped_child_cpu_time(void **state)
 {
     struct cputime_task before, after, thread;
-    (void)state;
     assert_true(cputime_of_process((uint32_t)getpid(), &before));
     assert_false(before.drops_children);
     pid_t pid = fork();
@@ -196,7 +183,6 @@ static void the_kernel_reports_how_busy_the_cpus_were(void **state)
 {
     struct cputime before, after;
     uint64_t busy_before, busy_after, wall = clock_now_ns(), own = clock_self_cpu_ns();
-    (void)state;
     assert_true(cputime_of_cpus(NULL, 0, &before, &busy_before));
     burn_cpu(500 * NS_PER_MS);
     assert_true(cputime_of_cpus(NULL, 0, &after, &busy_after));
@@ -218,7 +204,6 @@ static void coverage_is_formatted_as_text(void **state)
     struct session_coverage c = { .sampled_ns = 986 * NS_PER_SEC,
                                   .cpu_ns = 1000 * NS_PER_SEC,
                                   .percent = 98.6 };
-    (void)state;
     assert_string_equal(text_of(c), "samples cover 98.6% of 1000.0 CPU seconds");
     c.user_only = true;
     assert_string_equal(text_of(c), "samples cover 98.6% of 1000.0 user CPU seconds");
@@ -240,7 +225,6 @@ static bool is_short(double percent, uint64_t seconds)
 
 static void random_variation_is_not_reported_as_a_shortage(void **state)
 {
-    (void)state;
     assert_false(is_short(100, 10000));
     assert_false(is_short(94, 100)); /* 10,000 samples: 3 % variation */
     assert_true(is_short(90, 100));

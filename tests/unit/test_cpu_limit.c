@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +7,10 @@
 
 #include "process/cpu_limit.h"
 #include "mounts_fixture.h"
+#include "unit_test.h"
 
 static int set_up(void **state)
 {
-    (void)state;
     if (!mkdtemp(mounts))
         return -1;
     folder("/pod");
@@ -55,7 +48,6 @@ static void a_cgroup_and_its_parents_may_each_have_a_limit(void **state)
 {
     struct cpu_limit l[CPU_LIMITS_MAX];
 
-    (void)state;
     assert_int_equal(cpu_limits_of_text("0::/pod/web\n", mounts, l), 2);
     check(&l[0], "/pod/web", 0.2, 30, 12);
     check(&l[1], "/pod", 1.5, 40, 0);
@@ -66,7 +58,6 @@ static void v1_has_files_of_its_own(void **state)
 {
     struct cpu_limit l[CPU_LIMITS_MAX];
 
-    (void)state;
     assert_int_equal(cpu_limits_of_text("4:memory:/x\n3:cpu:/db\n0::/\n", mounts, l), 1);
     check(&l[0], "/db", 0.5, 41, 24);
     assert_int_equal(cpu_limits_of_text("3:cpu:/all\n0::/free\n", mounts, l), 0);
@@ -77,7 +68,6 @@ static void other_texts_have_no_limit(void **state)
     struct cpu_limit l[CPU_LIMITS_MAX];
     char deep[3 * 4096] = "0::";
 
-    (void)state;
     assert_int_equal(cpu_limits_of_text("", mounts, l), 0);
     assert_int_equal(cpu_limits_of_text("0::/\n", mounts, l), 0);
     assert_int_equal(cpu_limits_of_text("0::\n", mounts, l), 0);
@@ -94,7 +84,6 @@ static void a_process_that_has_ended_has_none(void **state)
 {
     struct cpu_limit l[CPU_LIMITS_MAX];
 
-    (void)state;
     assert_int_equal(cpu_limits_of_process(UINT32_MAX, l), 0);
     assert_true(cpu_limits_of_process((uint32_t)getpid(), l) <= CPU_LIMITS_MAX);
 }

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "profile/cpu_runs.h"
+#include "unit_test.h"
 
 static struct cpu_thread thread(uint32_t tid)
 {
@@ -37,7 +32,6 @@ static uint64_t share(const struct cpu_runs *c, uint32_t cpu, uint64_t from_ns, 
 
 static void the_time_is_shared_among_those_who_ran(void **state)
 {
-    (void)state;
     struct cpu_runs c = { 0 };
     switch_to(&c, 3, 100, 1);
     switch_to(&c, 3, 200, 2);
@@ -56,7 +50,6 @@ static void the_time_is_shared_among_those_who_ran(void **state)
 
 static void a_thread_without_records_is_known_by_its_neighbours(void **state)
 {
-    (void)state;
     struct cpu_runs c = { 0 };
     switch_to(&c, 0, 100, 1);
     cpu_runs_leave(&c, 0, 200, thread(9));
@@ -70,7 +63,6 @@ static void a_thread_without_records_is_known_by_its_neighbours(void **state)
 /* Records of single processes: PERF_RECORD_SWITCH. */
 static void what_no_record_says_is_unseen(void **state)
 {
-    (void)state;
     struct cpu_runs c = { 0 };
     const struct cpu_thread unseen = { .tid = CPU_UNSEEN };
     cpu_runs_come(&c, 0, 100, thread(1));
@@ -91,7 +83,6 @@ static void what_no_record_says_is_unseen(void **state)
 
 static void old_runs_make_room(void **state)
 {
-    (void)state;
     struct cpu_runs c = { 0 };
     uint64_t time_ns = 1000;
     uint32_t n = 3 * CPU_RUNS_MAX;
@@ -111,7 +102,6 @@ static void old_runs_make_room(void **state)
 
 static void too_many_threads_are_unseen_in_part(void **state)
 {
-    (void)state;
     struct cpu_runs c = { 0 };
     struct cpu_share shares[CPU_SHARES_MAX];
     for (uint32_t i = 0; i < 200; i++)
@@ -123,7 +113,6 @@ static void too_many_threads_are_unseen_in_part(void **state)
 
 static void threads_of_the_same_name_are_one(void **state)
 {
-    (void)state;
     struct cpu_runs c = { 0 };
     struct cpu_share shares[CPU_SHARES_MAX];
     for (uint32_t i = 0; i < 1000; i++) {
@@ -143,7 +132,6 @@ static void threads_of_the_same_name_are_one(void **state)
 /* At any time, against the schedule itself. */
 static void shares_are_those_of_any_schedule(void **state)
 {
-    (void)state;
     struct cpu_runs c = { 0 };
     static uint32_t ran[20000]; /* by nanosecond */
     srand(1);

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A fake sysfs: two sockets of two cores with two threads each, one node per socket, CPU 7 offline. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +10,7 @@
 
 #include "base/mem.h"
 #include "perf/cpuspec.h"
+#include "unit_test.h"
 #include "write_text.h"
 
 static char root[] = "/tmp/flametop-cpus-XXXXXX";
@@ -34,7 +30,6 @@ static void write_file(const char *path, const char *text)
 
 static int make_machine(void **state)
 {
-    (void)state;
     char path[64], text[16];
     if (!mkdtemp(root))
         return -1;
@@ -63,7 +58,6 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 
 static int remove_machine(void **state)
 {
-    (void)state;
     return nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -95,7 +89,6 @@ static void assert_refused(const char *text, const char *word)
 
 static void cpus_are_selected_by_number_core_socket_and_node(void **state)
 {
-    (void)state;
     assert_string_equal(cpus_of("0-2,5"), "11100100");
     assert_string_equal(cpus_of("7"), "00000001");
     assert_string_equal(cpus_of("core:0"), "11001100");
@@ -110,7 +103,6 @@ static void cpus_are_selected_by_number_core_socket_and_node(void **state)
 
 static void missing_cpus_are_named_in_the_error(void **state)
 {
-    (void)state;
     assert_refused("8", "there is no CPU 8: this machine has 0-7");
     assert_refused("0-4294967295", "not a list of CPUs");
     assert_refused("0-2147483647", "there is no CPU 8");
@@ -122,7 +114,6 @@ static void missing_cpus_are_named_in_the_error(void **state)
 
 static void invalid_cpu_lists_are_refused(void **state)
 {
-    (void)state;
     static const char *const bad[] = { "",        ",",      "0,",      "x",       "3-1",        "-1",
                                        "core:",   "core:x", "core:.",  "core:1.", "core:1.2.3", "node:0.1",
                                        "cores:1", "0-",     "node:-1", "1 " };
@@ -132,7 +123,6 @@ static void invalid_cpu_lists_are_refused(void **state)
 
 static void a_machine_without_topology_has_cpus_only(void **state)
 {
-    (void)state;
     struct cpus c;
     uint32_t n;
     struct cpu_target *at = cpuspec_targets("/nonexistent", &n);
@@ -149,7 +139,6 @@ static void a_machine_without_topology_has_cpus_only(void **state)
 
 static void each_cpu_has_its_core_socket_and_node(void **state)
 {
-    (void)state;
     uint32_t n;
     struct cpu_target *at = cpuspec_targets(root, &n);
     assert_int_equal(n, 8);
@@ -166,7 +155,6 @@ static void an_unchanged_cpu_list_is_not_parsed_again(void **state)
 {
     struct cpus_watch watch;
     struct cpus list = { 0 }, now;
-    (void)state;
     cpus_watch_init(&watch);
     assert_true(cpus_watch_look(&watch, &list));
     for (int i = 0; i < 100 && cpus_watch_look(&watch, &list); i++)

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The collector's real-time priority. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <sched.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "session/session_state.h"
+#include "unit_test.h"
 
 static struct session *session;
 
 static int setup(void **state)
 {
-    (void)state;
     session = mem_alloc(sizeof *session);
     *session = (struct session){ .collect.offcpu.runs = true };
     return 0;
@@ -24,7 +19,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     session->collect.offcpu.runs = false;
     crowd_keep_real_time(session, clock_now_ns());
     mem_free(session);
@@ -54,7 +48,6 @@ static void wait_ms(unsigned ms, bool busy)
 
 static void a_collector_that_uses_a_whole_cpu_loses_it(void **state)
 {
-    (void)state;
     begin_or_skip();
     wait_ms(300, true);
     crowd_keep_real_time(session, clock_now_ns());
@@ -67,7 +60,6 @@ static void a_collector_that_uses_a_whole_cpu_loses_it(void **state)
 
 static void a_collector_that_mostly_waits_keeps_it_until_off_cpu_ends(void **state)
 {
-    (void)state;
     begin_or_skip();
     for (int i = 0; i < 3; i++) {
         wait_ms(250, false);

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cursor.h"
+#include "unit_test.h"
 
 static void numbers_are_read_in_native_byte_order(void **state)
 {
@@ -21,7 +15,6 @@ static void numbers_are_read_in_native_byte_order(void **state)
     } v = { UINT64_C(0x0123456789abcdef), 0x01234567, 0x89ab, 0xcd };
     struct cursor c = cursor_of(&v, 15, false);
 
-    (void)state;
     assert_true(cursor_u64(&c) == v.u64);
     assert_int_equal(cursor_u32(&c), v.u32);
     assert_int_equal(cursor_u16(&c), v.u16);
@@ -35,7 +28,6 @@ static void numbers_of_opposite_byte_order_are_swapped(void **state)
     uint64_t u64 = UINT64_C(0x0123456789abcdef);
     struct cursor c = cursor_of(&u64, 8, true);
 
-    (void)state;
     assert_true(cursor_u64(&c) == UINT64_C(0xefcdab8967452301));
     u64 = UINT64_C(0x0123456701234567);
     c = cursor_of(&u64, 8, true);
@@ -51,7 +43,6 @@ static void unaligned_numbers_are_read(void **state)
     uint64_t v = UINT64_C(0x1122334455667788);
     struct cursor c;
 
-    (void)state;
     memcpy(bytes + 1, &v, sizeof v);
     c = cursor_of(bytes, sizeof bytes, false);
     cursor_skip(&c, 1);
@@ -64,7 +55,6 @@ static void reading_past_the_end_gives_zeros_and_a_sticky_error(void **state)
     unsigned char *bytes = malloc(3);
     struct cursor c;
 
-    (void)state;
     memset(bytes, 0xff, 3);
     c = cursor_of(bytes, 3, false);
     assert_int_equal(cursor_u32(&c), 0);
@@ -83,7 +73,6 @@ static void sizes_near_the_maximum_do_not_wrap(void **state)
     unsigned char bytes[4] = { 1, 2, 3, 4 };
     struct cursor c = cursor_of(bytes, sizeof bytes, false);
 
-    (void)state;
     cursor_u8(&c);
     assert_null(cursor_bytes(&c, SIZE_MAX));
     assert_true(c.bad);
@@ -97,7 +86,6 @@ static void bytes_are_borrowed_and_skipped(void **state)
     unsigned char bytes[4] = { 1, 2, 3, 4 };
     struct cursor c = cursor_of(bytes, sizeof bytes, false);
 
-    (void)state;
     assert_ptr_equal(cursor_bytes(&c, 3), bytes);
     assert_int_equal(cursor_left(&c), 1);
     assert_int_equal(cursor_u8(&c), 4);
@@ -110,7 +98,6 @@ static void a_string_consumes_its_whole_field(void **state)
     static const char field[] = "comm\0\0\0\0after";
     struct cursor c = cursor_of(field, sizeof field, false);
 
-    (void)state;
     assert_string_equal(cursor_str(&c, 8), "comm");
     assert_string_equal(cursor_str(&c, 6), "after");
     assert_false(c.bad);
@@ -120,7 +107,6 @@ static void an_unterminated_string_is_an_error(void **state)
 {
     struct cursor c = cursor_of("abcd", 4, false);
 
-    (void)state;
     assert_null(cursor_str(&c, 4));
     assert_true(c.bad);
     c = cursor_of("abcd", 4, false);
@@ -132,7 +118,6 @@ static void an_empty_buffer_gives_nothing(void **state)
 {
     struct cursor c = cursor_of(NULL, 0, false);
 
-    (void)state;
     assert_int_equal(cursor_left(&c), 0);
     assert_int_equal(cursor_u16(&c), 0);
     assert_true(c.bad);

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +8,13 @@
 
 #include "opened.h"
 #include "symbols/debugfile.h"
+#include "unit_test.h"
 
 static const uint8_t id[] = { 0xab, 0xcd, 0xef };
 static char folder[64];
 
 static int set_up(void **state)
 {
-    (void)state;
     strcpy(folder, "/tmp/flametop-kept-XXXXXX");
     return mkdtemp(folder) && !setenv("PERF_BUILDID_DIR", folder, 1) ? 0 : -1;
 }
@@ -28,7 +23,6 @@ static int tear_down(void **state)
 {
     char command[128];
 
-    (void)state;
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     return system(command);
 }
@@ -46,7 +40,6 @@ static void files_in_the_perf_build_id_cache_are_found(void **state)
     char text[8] = "";
     int fd;
 
-    (void)state;
     run_in_home("mkdir -p '%s/.build-id/ab' '%s/usr/bin/x/abcdef' && echo kept >'%s/usr/bin/x/abcdef/elf'");
     run_in_home("ln -s ../../usr/bin/x/abcdef '%s/.build-id/ab/cdef'");
     fd = opened_readable(debugfile_open_kept(id, sizeof id, "elf"));
@@ -61,7 +54,6 @@ static void files_in_the_perf_build_id_cache_are_found(void **state)
 
 static void symlinks_out_of_the_build_id_folder_are_refused(void **state)
 {
-    (void)state;
     run_in_home("mkdir -p '%s/.build-id/ab/cdef' && ln -s /etc/passwd '%s/.build-id/ab/cdef/elf'");
     assert_int_equal(debugfile_open_kept(id, sizeof id, "elf"), -1);
 }

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "symbols/demangle.h"
+#include "unit_test.h"
 
 static const char *demangled(const char *name)
 {
@@ -27,7 +21,6 @@ static void need_demangler(void)
 
 static void languages_are_recognized_by_the_form_of_the_name(void **state)
 {
-    (void)state;
     assert_int_equal(demangle_language("main"), DEMANGLE_NONE);
     assert_int_equal(demangle_language(""), DEMANGLE_NONE);
     assert_int_equal(demangle_language("_"), DEMANGLE_NONE);
@@ -43,7 +36,6 @@ static void languages_are_recognized_by_the_form_of_the_name(void **state)
 
 static void cxx_names_are_demangled_without_parameters(void **state)
 {
-    (void)state;
     need_demangler();
     assert_string_equal(demangled("_ZN3foo3barEi"), "foo::bar");
     assert_string_equal(demangled("_ZN3foo3barEv.constprop.0"), "foo::bar");
@@ -53,7 +45,6 @@ static void cxx_names_are_demangled_without_parameters(void **state)
 
 static void rust_names_are_demangled_without_their_hash(void **state)
 {
-    (void)state;
     need_demangler();
     assert_string_equal(demangled("_ZN4core3fmt9Formatter3pad17h05af221e174051e9E"),
                         "core::fmt::Formatter::pad");
@@ -72,14 +63,12 @@ static void a_self_referencing_rust_name_terminates(void **state)
 {
     char text[DEMANGLE_OUTPUT_MAX];
 
-    (void)state;
     need_demangler();
     assert_false(demangle_name("_RNvB1_0", text, sizeof text));
 }
 
 static void d_names_are_demangled(void **state)
 {
-    (void)state;
     need_demangler();
     assert_string_equal(demangled("_D3foo3barFZv"), "foo.bar()");
     assert_string_equal(demangled("_Dmain"), "D main");
@@ -89,7 +78,6 @@ static void d_names_are_demangled(void **state)
 
 static void suffixes_after_an_at_sign_are_kept(void **state)
 {
-    (void)state;
     need_demangler();
     assert_string_equal(demangled("_ZdlPv@plt"), "operator delete@plt");
     assert_string_equal(demangled("_ZSt4copyv@GLIBCXX_3.4"), "std::copy@GLIBCXX_3.4");
@@ -99,7 +87,6 @@ static void suffixes_after_an_at_sign_are_kept(void **state)
 
 static void unmangled_names_stay_unchanged(void **state)
 {
-    (void)state;
     assert_string_equal(demangled("main"), "-");
     assert_string_equal(demangled("_Z"), "-");
     assert_string_equal(demangled("_Znotmangled?"), "-");
@@ -111,7 +98,6 @@ static void long_results_are_truncated_and_long_input_is_refused(void **state)
     static char name[DEMANGLE_INPUT_MAX + 100];
     size_t n;
 
-    (void)state;
     need_demangler();
     memcpy(name, "_Z2000", 6);
     memset(name + 6, 'a', 2000);

@@ -111,7 +111,6 @@ static int make_folder(void **state)
 {
     FILE *f;
 
-    (void)state;
     if (!mkdtemp(folder))
         return -1;
     snprintf(path, sizeof path, "%s/perf.data", folder);
@@ -126,7 +125,6 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    (void)state;
     unlink(path);
     unlink(names_path);
     return rmdir(folder);
@@ -161,7 +159,6 @@ static void examine_truncated_stacks_and_missing_names(void)
 
 static void truncated_stacks_and_unnamed_frames_are_counted(void **state)
 {
-    (void)state;
     examine_truncated_stacks_and_missing_names();
     assert_int_equal(doctor.samples, 100);
     assert_int_equal(doctor.cut, 40);
@@ -173,7 +170,6 @@ static void truncated_stacks_are_reported_by_module_and_cause(void **state)
 {
     const struct doctor_row *row;
 
-    (void)state;
     examine_truncated_stacks_and_missing_names();
     row = row_about(DOCTOR_STACKS, "libb.so");
     assert_non_null(row);
@@ -190,7 +186,6 @@ static void unnamed_frames_are_reported_by_module(void **state)
 {
     const struct doctor_row *a, *b;
 
-    (void)state;
     examine_truncated_stacks_and_missing_names();
     a = row_about(DOCTOR_NAMES, "liba.so");
     b = row_about(DOCTOR_NAMES, "libb.so");
@@ -208,7 +203,6 @@ static void system_rows_come_first_then_rows_by_sample_count(void **state)
 {
     uint32_t first, i;
 
-    (void)state;
     examine_truncated_stacks_and_missing_names();
     first = count_system_rows();
     assert_int_equal(doctor.rows.n, first + 3);
@@ -224,7 +218,6 @@ static void system_rows_come_first_then_rows_by_sample_count(void **state)
 
 static void only_samples_of_the_current_view_are_examined(void **state)
 {
-    (void)state;
     examine_truncated_stacks_and_missing_names();
     zoom_to(ZOOM_PROCESS, 200, "");
     examine();
@@ -240,7 +233,6 @@ static void rows_keep_their_key_when_shares_change(void **state)
 {
     uint64_t key;
 
-    (void)state;
     examine_truncated_stacks_and_missing_names();
     key = row_about(DOCTOR_NAMES, "libb.so")->key;
     assert_int_not_equal(key, row_about(DOCTOR_STACKS, "libb.so")->key);
@@ -252,7 +244,6 @@ static void rows_keep_their_key_when_shares_change(void **state)
 
 static void a_complete_profile_has_no_rows(void **state)
 {
-    (void)state;
     EXAMINE({ 50, 200, NAMED, 0, 0 });
     assert_int_equal(doctor.samples, 50);
     assert_int_equal(doctor.whole, 50);
@@ -263,7 +254,6 @@ static void a_complete_profile_has_no_rows(void **state)
 
 static void the_header_reports_no_negligible_problems(void **state)
 {
-    (void)state;
     EXAMINE({ 199, 200, NAMED, 0, 0 }, { 1, 100, LIBA + 0x10, 0, 0 });
     assert_non_null(row_about(DOCTOR_NAMES, "liba.so"));
     assert_null(doctor_worst(&doctor));

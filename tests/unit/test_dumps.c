@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The stack dump size that is requested, and the ladder's fallbacks after refusals. No event is opened. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "perf/open.h"
+#include "unit_test.h"
 
 #define MASK UINT64_C(0xff0fff)
 #define LINK (UINT64_C(1) << 30)
@@ -23,7 +19,6 @@ static struct error error;
 
 static int setup(void **state)
 {
-    (void)state;
     memset(&cfg, 0, sizeof cfg);
     error_clear(&error);
     scope_init(&cfg.scope);
@@ -40,7 +35,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     plan_done(&plan);
     scope_done(&cfg.scope);
     return 0;
@@ -91,7 +85,6 @@ static void need_small_pages(void)
 
 static void auto_samples_registers_24_kib_of_stack_and_the_callchain(void **state)
 {
-    (void)state;
     make_plan();
     assert_int_equal(plan.cfg.callchain, CALLCHAIN_DWARF);
     assert_int_equal(plan.attrs[0].sample_type & (DUMP | PERF_SAMPLE_CALLCHAIN),
@@ -106,7 +99,6 @@ static void auto_samples_registers_24_kib_of_stack_and_the_callchain(void **stat
 
 static void link_register_machines_need_no_frame_pointers_with_stack_dumps(void **state)
 {
-    (void)state;
     cfg.regs_link_mask = LINK;
     make_plan();
     assert_int_equal(plan.attrs[0].sample_type & DUMP, DUMP);
@@ -115,7 +107,6 @@ static void link_register_machines_need_no_frame_pointers_with_stack_dumps(void 
 
 static void frame_pointer_mode_samples_the_link_register_where_it_exists(void **state)
 {
-    (void)state;
     cfg.callchain = CALLCHAIN_FP;
     cfg.regs_link_mask = LINK;
     make_plan();
@@ -136,7 +127,6 @@ static void rings_hold_at_least_half_a_second_of_dumps(void **state)
 {
     static const uint64_t rates[] = { 99, 499, 997, 1999, 4999 };
     static const enum callchain_mode modes[] = { CALLCHAIN_AUTO, CALLCHAIN_DWARF };
-    (void)state;
     for (size_t i = 0; i < 10; i++) {
         cfg.freq_hz = rates[i / 2];
         cfg.callchain = modes[i % 2];
@@ -167,7 +157,6 @@ static void rings_hold_at_least_half_a_second_of_dumps(void **state)
 /* The rate of a period is known only once it runs: until then the rings hold what the budget allows. */
 static void rings_with_a_fixed_period_hold_half_a_second_of_the_budget(void **state)
 {
-    (void)state;
     cfg.freq_hz = 0;
     cfg.period = 1;
     make_plan();
@@ -187,7 +176,6 @@ static void rings_with_a_fixed_period_hold_half_a_second_of_the_budget(void **st
 /* A storm is noticed, and its dumps are left out, before such rings are full. */
 static void rings_hold_the_begin_of_a_storm_of_dumps(void **state)
 {
-    (void)state;
     cfg.freq_hz = 0;
     cfg.period = 1;
     cfg.event.of_pair = true;
@@ -227,7 +215,6 @@ static void auto_shrinks_the_stack_size_stepwise_with_the_rate(void **state)
         { 1999, 8 * 1024, "1,999 Hz: stacks of 8 KB at most, full dumps would be 49 MB/s" },
         { 4999, 0, "4,999 Hz: stacks by frame pointers, dumps would be 122 MB/s" },
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         cfg.freq_hz = rows[i].rate;
         make_plan();
@@ -247,7 +234,6 @@ static void auto_shrinks_the_stack_size_stepwise_with_the_rate(void **state)
 static void auto_enlarges_dumps_for_deep_stacks_within_the_budget(void **state)
 {
     static const uint32_t sizes[] = { 32 * 1024, 48 * 1024, LIVE_STACK_BYTES_MAX, 0 };
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         make_plan();
         assert_int_equal(dumps_larger(&plan, 0), sizes[i]);
@@ -274,7 +260,6 @@ static void auto_enlarges_dumps_for_deep_stacks_within_the_budget(void **state)
 /* The frequency was raised after the dumps were enlarged. */
 static void auto_shrinks_enlarged_dumps_to_24_kib_without_a_note(void **state)
 {
-    (void)state;
     cfg.stack_bytes = LIVE_STACK_BYTES_MAX;
     cfg.freq_hz = 300;
     make_plan();
@@ -302,7 +287,6 @@ static void auto_shrinks_enlarged_dumps_to_24_kib_without_a_note(void **state)
 
 static void dumps_are_not_enlarged_beyond_what_rings_and_modes_allow(void **state)
 {
-    (void)state;
     make_plan();
     while (plan.ring_bytes > 512 * 1024)
         assert_true(refuse_and_replan(OPEN_RING, EPERM));
@@ -320,7 +304,6 @@ static void dumps_are_not_enlarged_beyond_what_rings_and_modes_allow(void **stat
 
 static void a_few_truncated_stacks_do_not_enlarge_dumps(void **state)
 {
-    (void)state;
     assert_false(dumps_are_short(0, 0));
     assert_false(dumps_are_short(19, 19));
     assert_true(dumps_are_short(20, 20));
@@ -331,7 +314,6 @@ static void a_few_truncated_stacks_do_not_enlarge_dumps(void **state)
 static void a_flooding_period_is_detected_by_the_bytes_written(void **state)
 {
     struct dumps_look last = { 0 }, now = { .time_ns = NS_PER_SEC / 2 };
-    (void)state;
     make_plan();
     now.bytes = 100 << 20;
     assert_int_equal(dumps_over_budget(&plan, &last, &now), 0); /* the frequency is known */
@@ -351,7 +333,6 @@ static void a_flooding_period_is_detected_by_the_bytes_written(void **state)
 
 static void the_budget_grows_with_the_cpus_up_to_the_system_limit(void **state)
 {
-    (void)state;
     assert_int_equal(dumps_budget(2), 2 * dumps_budget(1));
     assert_int_equal(dumps_budget(1000), dumps_budget(100000));
     assert_true(dumps_budget(128) >= (uint64_t)128 * 99 * LIVE_STACK_BYTES); /* the default rate fits */
@@ -359,7 +340,6 @@ static void the_budget_grows_with_the_cpus_up_to_the_system_limit(void **state)
 
 static void the_largest_size_that_fits_a_rate_is_chosen(void **state)
 {
-    (void)state;
     assert_int_equal(dumps_fit(2 * 682, 2), LIVE_STACK_BYTES);
     assert_int_equal(dumps_fit(2 * 683, 2), 16 * 1024);
     assert_int_equal(dumps_fit(64 * 2048, 64), 0); /* the limit of a large machine */
@@ -367,7 +347,6 @@ static void the_largest_size_that_fits_a_rate_is_chosen(void **state)
 
 static void a_burst_before_the_start_does_not_exclude_dumps(void **state)
 {
-    (void)state;
     assert_int_equal(dumps_first_hz(2 * 682, 2), 0); /* unknown: full dumps */
     assert_int_equal(dumps_first_hz(2 * 1500, 2), 1500);
     assert_int_equal(dumps_first_hz(2 * 8000, 2), 2048);
@@ -377,7 +356,6 @@ static void a_burst_before_the_start_does_not_exclude_dumps(void **state)
 
 static void an_explicit_dwarf_mode_keeps_the_requested_size(void **state)
 {
-    (void)state;
     cfg.callchain = CALLCHAIN_DWARF;
     cfg.freq_hz = 4999;
     cfg.stack_bytes = LIVE_STACK_BYTES_MAX;
@@ -390,7 +368,6 @@ static void an_explicit_dwarf_mode_keeps_the_requested_size(void **state)
 static void kernel_only_sampling_has_no_dumps(void **state)
 {
     static const enum callchain_mode modes[] = { CALLCHAIN_AUTO, CALLCHAIN_DWARF, CALLCHAIN_LBR };
-    (void)state;
     for (size_t i = 0; i < 6; i++) {
         cfg.callchain = modes[i / 2];
         cfg.scope.no_user = i % 2;
@@ -405,7 +382,6 @@ static void kernel_only_sampling_has_no_dumps(void **state)
 
 static void architectures_without_unwinder_use_frame_pointers(void **state)
 {
-    (void)state;
     cfg.regs_user_mask = 0;
     make_plan();
     assert_no_dumps();
@@ -414,7 +390,6 @@ static void architectures_without_unwinder_use_frame_pointers(void **state)
 
 static void a_fixed_period_uses_full_dumps_until_its_rate_is_known(void **state)
 {
-    (void)state;
     cfg.freq_hz = 0;
     cfg.period = 1;
     make_plan();
@@ -431,7 +406,6 @@ static void a_fixed_period_uses_full_dumps_until_its_rate_is_known(void **state)
 static void auto_shrinks_dumps_when_locked_memory_is_short(void **state)
 {
     uint32_t before = UINT32_MAX;
-    (void)state;
     need_small_pages();
     make_plan();
     while (refuse_and_replan(OPEN_RING, EPERM)) {
@@ -454,7 +428,6 @@ static void auto_shrinks_dumps_when_locked_memory_is_short(void **state)
 
 static void shrinking_rings_to_a_fifth_of_a_second_adds_no_note(void **state)
 {
-    (void)state;
     need_small_pages();
     make_plan();
     assert_true(refuse_and_replan(OPEN_RING, EPERM) && refuse_and_replan(OPEN_RING, EPERM) &&
@@ -468,7 +441,6 @@ static void shrinking_rings_to_a_fifth_of_a_second_adds_no_note(void **state)
 
 static void dwarf_mode_keeps_its_size_while_four_dumps_fit_in_a_ring(void **state)
 {
-    (void)state;
     need_small_pages();
     cfg.callchain = CALLCHAIN_DWARF;
     make_plan();
@@ -483,7 +455,6 @@ static void dwarf_mode_keeps_its_size_while_four_dumps_fit_in_a_ring(void **stat
 
 static void kernels_without_stack_dumps_fall_back_to_frame_pointers(void **state)
 {
-    (void)state;
     make_plan();
     assert_true(refuse_and_replan(OPEN_EVENT, ENOSYS));
     assert_no_dumps();
@@ -494,7 +465,6 @@ static void kernels_without_stack_dumps_fall_back_to_frame_pointers(void **state
 /* An older kernel lacks newer features before it lacks dumps, and a hardware event may be at fault itself. */
 static void newer_kernel_features_are_dropped_before_stack_dumps(void **state)
 {
-    (void)state;
     int steps = 0;
     cfg.event = (struct event){ .name = "cycles", .kind = EVENT_HARDWARE };
     cfg.event.attr.type = PERF_TYPE_HARDWARE;
@@ -513,7 +483,6 @@ static void newer_kernel_features_are_dropped_before_stack_dumps(void **state)
 
 static void branch_records_cover_user_space_calls(void **state)
 {
-    (void)state;
     cfg.callchain = CALLCHAIN_LBR;
     make_plan();
     assert_int_equal(plan.attrs[0].sample_type & (DUMP | PERF_SAMPLE_BRANCH_STACK), PERF_SAMPLE_BRANCH_STACK);
@@ -526,7 +495,6 @@ static void branch_records_cover_user_space_calls(void **state)
 static void branch_records_never_replace_cycles_by_cpu_clock(void **state)
 {
     static const int answers[] = { ENOENT, EOPNOTSUPP, ENODEV };
-    (void)state;
     cfg.callchain = CALLCHAIN_LBR;
     cfg.event = (struct event){ .name = "cycles", .kind = EVENT_HARDWARE };
     cfg.event.attr.type = PERF_TYPE_HARDWARE;
@@ -541,7 +509,6 @@ static void branch_records_never_replace_cycles_by_cpu_clock(void **state)
 
 static void frame_pointer_mode_and_none_use_no_dumps(void **state)
 {
-    (void)state;
     cfg.callchain = CALLCHAIN_FP;
     make_plan();
     assert_no_dumps();
@@ -557,7 +524,6 @@ static void rings_that_need_less_are_not_short(void **state)
     struct plan large = { .ring_bytes = 8 << 20, .ring_bytes_asked = 8 << 20 },
                 small = { .ring_bytes = 1 << 20, .ring_bytes_asked = 1 << 20 },
                 cut = { .ring_bytes = 1 << 20, .ring_bytes_asked = 4 << 20 };
-    (void)state;
     assert_false(dumps_rings_are_short(&small, &large)); /* frame pointers after stack dumps */
     assert_true(dumps_rings_are_short(&cut, &large));
     assert_false(dumps_rings_are_short(&cut, &small)); /* no smaller than before */

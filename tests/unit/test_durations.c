@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "profile/wait_summary.h"
+#include "unit_test.h"
 
 static void a_duration_is_in_its_bucket(void **state)
 {
-    (void)state;
     for (uint64_t ns = 0; ns < UINT64_C(1) << 45; ns += 1 + ns / 7) {
         uint32_t bucket = duration_bucket(ns);
         assert_true(duration_least_ns(bucket) <= ns && ns < duration_least_ns(bucket + 1));
@@ -21,7 +15,6 @@ static void a_duration_is_in_its_bucket(void **state)
 
 static void buckets_are_narrow(void **state)
 {
-    (void)state;
     for (uint32_t i = DURATION_DOUBLING; i + 1 < DURATION_BUCKETS; i++) {
         double from = (double)duration_least_ns(i), to = (double)duration_least_ns(i + 1);
         assert_true(to > from && (to - from) / 2 <= 0.032 * from);
@@ -30,7 +23,6 @@ static void buckets_are_narrow(void **state)
 
 static void percentiles(void **state)
 {
-    (void)state;
     struct durations d = { 0 };
     assert_int_equal(durations_percentile_ns(&d, 0.5), 0);
     for (uint64_t us = 1; us <= 1000; us++)
@@ -44,7 +36,6 @@ static void percentiles(void **state)
 
 static void a_summary_survives(void **state)
 {
-    (void)state;
     struct wait_summary w = { WAIT_SUMMARY_MAGIC, 'D', 2, 100, 700, 900, { { 5, 3 }, { 80, 1 } } }, back;
     unsigned char bytes[sizeof w + 1];
     memcpy(bytes + 1, &w, sizeof w); /* payloads may be at any address */
@@ -55,7 +46,6 @@ static void a_summary_survives(void **state)
 
 static void anything_else_is_one_wait(void **state)
 {
-    (void)state;
     struct wait_summary w = { WAIT_SUMMARY_MAGIC, 'S', 1, 100, 700, 900, { { 5, 3 } } }, back;
     uint32_t size = wait_summary_size(&w);
     struct wait_summary wrong[] = { w, w, w };
@@ -74,7 +64,6 @@ static void anything_else_is_one_wait(void **state)
 
 static void a_waker_follows_the_summary(void **state)
 {
-    (void)state;
     struct wait_summary w = { WAIT_SUMMARY_MAGIC, 'S', 1, 100, 700, 900, { { 5, 3 } } };
     struct wait_waker waker = { WAIT_WAKER_MAGIC, 1, 2, 30, 31, 0, 0 }, back;
     uint32_t size = wait_summary_size(&w), all = size + (uint32_t)sizeof waker + 16;

@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,6 +11,7 @@
 #include "symbols/elf.h"
 #include "process/elfid.h"
 #include "symbols/machine.h"
+#include "unit_test.h"
 
 struct built {
     struct table table;
@@ -88,7 +82,6 @@ static void own_functions_are_found_at_their_file_offset(void **state)
 {
     struct built t = read_fd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
 
-    (void)state;
     assert_true(t.ok);
     assert_true(t.table.header->flags & TABLE_FULL);
     assert_string_equal(name_at(&t, file_offset_of((void *)(uintptr_t)elf_read)), "elf_read");
@@ -103,7 +96,6 @@ static void exported_symbols_of_libc_are_found(void **state)
     Dl_info info;
     void *p = dlsym(RTLD_DEFAULT, "qsort_r");
 
-    (void)state;
     assert_non_null(p);
     assert_true(dladdr(p, &info));
     t = read_fd(open(info.dli_fname, O_RDONLY | O_CLOEXEC));
@@ -121,7 +113,6 @@ static void the_vdso_has_symbols(void **state)
     bool found = false;
     int fd = machine_open_vdso();
 
-    (void)state;
     if (fd < 0) {
         print_message("this process has no vdso\n");
         skip();
@@ -153,7 +144,6 @@ static void only_code_symbols_inside_the_segment_are_used(void **state)
     };
     struct built t = read_fd(elf_maker_open(&m));
 
-    (void)state;
     assert_true(t.ok);
     assert_string_equal(name_at(&t, ELF_MAKER_OFFSET + 0x1f), "function");
     assert_string_equal(name_at(&t, ELF_MAKER_OFFSET + 0x20), "-");
@@ -179,7 +169,6 @@ static void the_default_symbol_version_names_the_code(void **state)
     };
     struct built t = read_fd(elf_maker_open(&m));
 
-    (void)state;
     assert_true(t.ok);
     assert_string_equal(name_at(&t, ELF_MAKER_OFFSET + 0x10), "begin");
     assert_string_equal(name_at(&t, ELF_MAKER_OFFSET + 0x40), "old@VERSION_1");
@@ -202,7 +191,6 @@ static void hidden_symbol_versions_do_not_replace_other_names(void **state)
     };
     struct built t = read_fd(elf_maker_open(&m));
 
-    (void)state;
     assert_true(t.ok);
     assert_string_equal(name_at(&t, ELF_MAKER_OFFSET + 0x10), "begin");
     assert_string_equal(name_at(&t, ELF_MAKER_OFFSET + 0x40), "only");
@@ -222,7 +210,6 @@ static void perf_rules_use_the_longest_version_name(void **state)
     struct built t = { .blob = NULL };
     int fd = elf_maker_open(&m);
 
-    (void)state;
     t.ok = elf_read(fd, &b, &t.error);
     build(&b, &t);
     close(fd);
@@ -243,7 +230,6 @@ static void a_stripped_file_gives_its_exports_and_debug_link(void **state)
                            .link_crc = 0x12345678 };
     struct built t = read_fd(elf_maker_open(&m));
 
-    (void)state;
     assert_true(t.ok);
     assert_false(t.table.header->flags & TABLE_FULL);
     assert_string_equal(name_at(&t, ELF_MAKER_OFFSET + 0x40), "exported");
@@ -257,7 +243,6 @@ static void a_debug_file_of_the_same_build_adds_its_symbols(void **state)
     struct elf_maker debug = { .symbols = &secret, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9 };
     struct built t = read_pair(elf_maker_open(&m), elf_maker_open(&debug));
 
-    (void)state;
     assert_true(t.ok);
     assert_true(t.table.header->flags & TABLE_FULL);
     assert_string_equal(name_at(&t, ELF_MAKER_OFFSET + 0x10), "secret");
@@ -271,7 +256,6 @@ static void a_debug_file_of_another_build_is_refused(void **state)
     struct elf_maker debug = { .symbols = &secret, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 10 };
     struct built t = read_pair(elf_maker_open(&m), elf_maker_open(&debug));
 
-    (void)state;
     assert_false(t.ok);
     assert_int_equal(t.error.class, ERROR_FORMAT);
 }
@@ -291,7 +275,6 @@ static void the_checksum_identifies_debug_files_without_build_ids(void **state)
     uint32_t crc = UINT32_MAX;
     size_t i, bit;
 
-    (void)state;
     assert_false(t.ok);
     t = read_pair(elf_maker_open(&m), elf_maker_open(&debug));
     assert_false(t.ok);
@@ -317,7 +300,6 @@ static void a_file_truncated_anywhere_is_handled(void **state)
     struct elf_maker_file f;
     size_t n;
 
-    (void)state;
     elf_maker_fill(&f, &m);
     for (n = 0; n < sizeof f; n += n < 600 ? 1 : 13) {
         struct built t = read_fd(elf_maker_memfd(&f, n));
@@ -336,7 +318,6 @@ static void a_file_with_any_byte_changed_is_handled(void **state)
     struct elf_maker_file f;
     size_t i;
 
-    (void)state;
     for (i = 0; i < offsetof(struct elf_maker_file, symbols) + 64; i++) {
         struct built t;
         elf_maker_fill(&f, &m);
@@ -350,7 +331,6 @@ static void files_that_are_not_elf_are_refused_with_a_reason(void **state)
 {
     struct built t = read_fd(elf_maker_memfd("#!/bin/sh\necho no\n", 18));
 
-    (void)state;
     assert_false(t.ok);
     assert_string_equal(t.error.text, "not an ELF file");
 }
@@ -361,7 +341,6 @@ static void a_build_id_is_found_among_other_notes(void **state)
                                       4, 8, 3,   0x554e47,   0x01010101, 0x02020202 };
     uint8_t id[20];
 
-    (void)state;
     assert_int_equal(elfid_in_notes(notes, sizeof notes, id), 8);
     assert_int_equal(id[7], 2);
     assert_int_equal(elfid_in_notes(notes, sizeof notes - 4, id), 0);
@@ -376,7 +355,6 @@ static void elfid_finds_the_build_id_and_handles_damaged_files(void **state)
     size_t n;
     int fd = elf_maker_open(&m);
 
-    (void)state;
     assert_int_equal(elfid_read(fd, id), 20);
     assert_int_equal(id[0], 0x42);
     assert_int_equal(id[19], 0x42);

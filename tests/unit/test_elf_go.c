@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/mem.h"
 #include "elf_maker.h"
 #include "symbols/elf.h"
 #include "symbols/probeformat.h"
+#include "unit_test.h"
 
 struct go_function {
     uint32_t entry, name, rest[8];
@@ -76,7 +70,6 @@ static void a_stripped_go_program_has_function_names(void **state)
 {
     struct go_program g = make_program();
 
-    (void)state;
     assert_string_equal(name_in(&g, 0x1f), "");
     assert_string_equal(name_in(&g, 0x20), "main.main");
     assert_string_equal(name_in(&g, 0x5f), "main.main");
@@ -90,7 +83,6 @@ static void function_tables_of_unknown_versions_are_ignored(void **state)
 {
     struct go_program g = make_program();
 
-    (void)state;
     g.magic = 0xfffffffc;
     assert_string_equal(name_in(&g, 0x20), "-");
     g = make_program();
@@ -140,7 +132,6 @@ static void probes_know_a_go_program(void **state)
     struct elf_maker_file f;
     struct buf reply = { 0 };
 
-    (void)state;
     make_file(&f, &g, ".go.buildinfo");
     int fd = elf_maker_memfd(&f, sizeof f);
     assert_true(fd >= 0 && probefile_serve(&q, sizeof q, &fd, 1, &reply, NULL));
@@ -157,7 +148,6 @@ static void a_function_table_without_a_section_is_found(void **state)
     struct go_program g = make_program();
     struct elf_maker_file f;
 
-    (void)state;
     make_file(&f, &g, ".go.buildinfo");
     assert_string_equal(name_in_file(&f, 0x60), "main.work");
     make_file(&f, &g, ".data.rel.ro");
@@ -172,7 +162,6 @@ static void false_table_headers_are_skipped(void **state)
     struct go_program g = make_program(), other = make_program();
     struct elf_maker_file f;
 
-    (void)state;
     make_file(&f, &g, ".go.buildinfo");
     other.functab[1] = UINT32_MAX;
     memcpy((char *)&f + ELF_MAKER_OFFSET + 0x100, &other, sizeof other);
@@ -195,7 +184,6 @@ static void the_code_address_is_relocated(void **state)
           ELF_MAKER_VADDR + 0x40 },
     };
 
-    (void)state;
     g.text = 0;
     make_file(&f, &g, ".go.buildinfo");
     f.note_segment = (Elf64_Phdr){ .p_type = PT_DYNAMIC, .p_vaddr = ELF_MAKER_VADDR + DYNAMIC };
@@ -212,7 +200,6 @@ static void damaged_function_tables_are_handled(void **state)
 {
     size_t i;
 
-    (void)state;
     for (i = 0; i < sizeof(struct go_program); i++) {
         struct go_program g = make_program();
         ((uint8_t *)&g)[i] ^= 0xff;

@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +7,7 @@
 #include "base/mem.h"
 #include "elf_maker.h"
 #include "symbols/elf.h"
+#include "unit_test.h"
 
 #define PLT ELF_MAKER_VADDR
 #define GOT (ELF_MAKER_VADDR + 0x3000)
@@ -82,7 +76,6 @@ static void plt_stubs_are_named_after_their_target(void **state)
     struct elf_maker m = { .symbols = imports, .n_symbols = 3, .symtab_type = SHT_DYNSYM };
     struct built t;
 
-    (void)state;
     put_jump(plt + 16, PLT + 16, 3);
     put_jump(plt + 32, PLT + 32, 4);
     put_jump(got, PLT + 0x100, 1);
@@ -120,7 +113,6 @@ static void stubs_with_branch_protection_are_named_in_both_sections(void **state
     struct elf_maker m = { .symbols = imports, .n_symbols = 3, .symtab_type = SHT_DYNSYM };
     struct built t;
 
-    (void)state;
     memcpy(plt + 16, endbr_push, sizeof endbr_push);
     memcpy(plt + 32, endbr_push, sizeof endbr_push);
     plt[37] = 2; /* there is no such relocation */
@@ -147,7 +139,6 @@ static void arm64_stubs_are_read(void **state)
     };
     struct built t;
 
-    (void)state;
     m.extras[0] = (struct elf_maker_extra){ ".rela.plt", lazy, sizeof lazy, 0, 0 };
     m.extras[1] = (struct elf_maker_extra){ ".plt", code, sizeof code, PLT, 0 };
     t = read_file(&m);
@@ -170,7 +161,6 @@ static void stubs_of_irelative_relocations_are_named_after_the_ifunc(void **stat
     struct elf_maker m = { .symbols = symbols, .n_symbols = 3, .symtab_type = SHT_SYMTAB };
     struct built t;
 
-    (void)state;
     lazy[0].r_addend = ELF_MAKER_VADDR + 0x800;
     put_jump(plt, PLT, 3);
     m.extras[0] = (struct elf_maker_extra){ ".rela.plt", lazy, sizeof lazy, 0, 0 };
@@ -195,7 +185,6 @@ static void stubs_of_this_program_match_objdump(void **state)
     int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     size_t size;
 
-    (void)state;
     assert_non_null(p);
     assert_true(fd >= 0 && elf_read(fd, &b, NULL) && elffile_open(&f, fd, NULL));
     assert_true(table_build(&b, TABLE_NESTED, &t.blob, &size, NULL) &&
@@ -228,7 +217,6 @@ static void damaged_relocations_and_stubs_are_handled(void **state)
     struct elf_maker m = { .symbols = imports, .n_symbols = 3, .symtab_type = SHT_DYNSYM };
     size_t i;
 
-    (void)state;
     put_jump(plt + 16, PLT + 16, 3);
     put_jump(plt + 32, PLT + 32, 4);
     m.extras[0] = (struct elf_maker_extra){ ".rela.plt", lazy, sizeof lazy, 0, 0 };

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Finds _start and main in programs without a symbol table, built by the installed compilers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "lines_fixture.h"
+#include "unit_test.h"
 
 struct location {
     uint64_t start, size;

@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "unit_test.h"
 
 static void set_stores_the_class_and_the_text(void **state)
 {
     struct error e = { 0 };
 
-    (void)state;
     assert_false(error_set(&e, ERROR_FORMAT, "%s: line %d is no number", "maps", 7));
     assert_int_equal(e.class, ERROR_FORMAT);
     assert_int_equal(e.sys, 0);
@@ -24,7 +17,6 @@ static void set_stores_the_class_and_the_text(void **state)
 
 static void the_error_argument_may_be_null(void **state)
 {
-    (void)state;
     assert_false(error_set(NULL, ERROR_FORMAT, "x"));
     assert_false(error_sys(NULL, EPERM, "x"));
     assert_false(error_hint(NULL, "x"));
@@ -35,7 +27,6 @@ static void the_errno_text_follows_the_attempted_action(void **state)
 {
     struct error e = { 0 };
 
-    (void)state;
     assert_false(error_sys(&e, ENOSPC, "cannot write %s", "out.folded"));
     assert_int_equal(e.sys, ENOSPC);
     assert_string_equal(e.text, "cannot write out.folded: No space left on device");
@@ -53,7 +44,6 @@ static void errno_determines_the_class(void **state)
     };
     size_t i;
 
-    (void)state;
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error e = { 0 };
         error_sys(&e, cases[i].errnum, "x");
@@ -65,7 +55,6 @@ static void a_hint_is_separated_once(void **state)
 {
     struct error e = { 0 };
 
-    (void)state;
     error_set(&e, ERROR_PERMISSION, "refused");
     assert_false(error_hint(&e, "run as %s", "root"));
     assert_string_equal(e.text, "refused; run as root");
@@ -77,7 +66,6 @@ static void an_error_can_wrap_its_own_text(void **state)
 {
     struct error e = { 0 };
 
-    (void)state;
     error_set(&e, ERROR_FORMAT, "bad magic");
     error_set(&e, ERROR_FORMAT, "cannot read a.out: %s", e.text);
     assert_string_equal(e.text, "cannot read a.out: bad magic");
@@ -87,7 +75,6 @@ static void the_text_is_a_single_clean_line(void **state)
 {
     struct error e = { 0 };
 
-    (void)state;
     error_set(&e, ERROR_MISSING, "no process '%s'", "a\n\033[2Jb");
     assert_string_equal(e.text, "no process 'a??[2Jb'");
     error_hint(&e, "see %s", "x\ty");
@@ -100,7 +87,6 @@ static void long_text_is_truncated_between_characters(void **state)
     struct error e = { 0 };
     size_t i;
 
-    (void)state;
     for (i = 0; i + 2 < sizeof name; i += 2)
         memcpy(name + i, "\xc3\xa9", 2);
     name[i] = '\0';
@@ -115,7 +101,6 @@ static void clear_removes_the_error(void **state)
 {
     struct error e = { 0 };
 
-    (void)state;
     error_sys(&e, EIO, "x");
     error_clear(&e);
     assert_int_equal(e.class, ERROR_NONE);
@@ -127,7 +112,6 @@ static void a_new_error_resets_the_column_and_shown_text(void **state)
 {
     struct error e = { 0 };
 
-    (void)state;
     error_set(&e, ERROR_ARGUMENT, "unknown event");
     error_at(&e, 3);
     error_show(&e, "cs,cycels");

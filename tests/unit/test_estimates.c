@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "profile/estimates.h"
+#include "unit_test.h"
 
 struct added {
     uint64_t number, n;
@@ -20,7 +15,6 @@ static void add(void *ctx, uint64_t number, uint64_t n)
 
 static void sampled_operations_represent_all_that_were_counted(void **state)
 {
-    (void)state;
     struct estimates e = { 0 };
     struct added rest = { 0 };
     uint64_t stand_for = 0, counted = 0;
@@ -44,7 +38,6 @@ static void sampled_operations_represent_all_that_were_counted(void **state)
 
 static void names_are_apart(void **state)
 {
-    (void)state;
     struct estimates e = { 0 };
     struct added rest = { 0 };
     estimates_count(&e, 1, 1000000);
@@ -58,7 +51,6 @@ static void names_are_apart(void **state)
 /* The first operations of a selection are slower: none of them represents most of the others. */
 static void the_rest_is_spread_over_a_selection(void **state)
 {
-    (void)state;
     struct estimates e = { 0 };
     uint64_t most = 0, all = 0;
     for (uint32_t turn = 0; turn < 64; turn++) {
@@ -75,7 +67,6 @@ static void the_rest_is_spread_over_a_selection(void **state)
 
 static void lost_operations_had_the_names_of_the_others(void **state)
 {
-    (void)state;
     struct estimates e = { 0 };
     struct added rest = { 0 };
     estimates_count_lost(&e, 100); /* nothing is known */
@@ -95,7 +86,6 @@ static void lost_operations_had_the_names_of_the_others(void **state)
 
 static void a_name_that_goes_on_is_not_settled(void **state)
 {
-    (void)state;
     struct estimates e = { 0 };
     struct added rest = { 0 };
     estimates_count(&e, 1, 5000);

@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <stdio.h>
@@ -15,6 +9,7 @@
 #include "perf/event.h"
 #include "perf/pmu.h"
 #include "perf/tracepoint.h"
+#include "unit_test.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 #define CACHE(cache, op, result)                                                                             \
@@ -99,7 +94,6 @@ static void event_names_map_to_the_kernel_type_and_config(void **state)
         { "r0", EVENT_RAW, PERF_TYPE_RAW, 0 },
         { "rFFFFFFFFFFFFFFFF", EVENT_RAW, PERF_TYPE_RAW, UINT64_MAX },
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct event ev = parse(rows[i].name);
         if (ev.kind != rows[i].kind || ev.attr.type != rows[i].type || ev.attr.config != rows[i].config)
@@ -139,7 +133,6 @@ static void modifiers_set_the_same_attributes_as_perf(void **state)
         { "rc0:up", 0, 1, 1, 1, 0, 0, 1, 0, 0, 0 },
         // clang-format on
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct event ev = parse(rows[i].name);
         const struct perf_event_attr *a = &ev.attr;
@@ -169,7 +162,6 @@ static void breakpoints_are_parsed_into_address_length_and_access(void **state)
         { "mem:0x10:u", 0x10, 4, HW_BREAKPOINT_RW, 1 },
         { "mem:0x10/2", 0x10, 2, HW_BREAKPOINT_RW, 0 },
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct event ev = parse(rows[i].name);
         assert_int_equal(ev.kind, EVENT_BREAKPOINT);
@@ -195,7 +187,6 @@ static void write_file(const char *path, const char *text)
 
 static int make_folder(void **state)
 {
-    (void)state;
     static char pmus[96], tracefs[96];
     strcpy(folder, "/tmp/test_event.XXXXXX");
     if (!mkdtemp(folder))
@@ -220,7 +211,6 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    (void)state;
     char command[128];
     pmu_set_root(NULL);
     tracepoint_set_root(NULL);
@@ -230,7 +220,6 @@ static int remove_folder(void **state)
 
 static void tracepoint_ids_are_read_from_tracefs(void **state)
 {
-    (void)state;
     struct event ev = parse("sched:sched_switch");
     assert_int_equal(ev.kind, EVENT_TRACEPOINT);
     assert_int_equal(ev.attr.type, PERF_TYPE_TRACEPOINT);
@@ -244,7 +233,6 @@ static void tracepoint_ids_are_read_from_tracefs(void **state)
 
 static void pmu_events_accept_terms_and_modifiers(void **state)
 {
-    (void)state;
     struct event ev = parse("cpu/event=0x3c,umask=0x2/u");
     assert_int_equal(ev.kind, EVENT_PMU);
     assert_int_equal(ev.attr.type, 4);
@@ -312,7 +300,6 @@ static void errors_name_the_invalid_part_and_the_nearest_name(void **state)
         { "cs;faults", "'cs;faults'", "separated by commas" },
         { "cs cs", "'cs cs'", "separated by commas" },
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct event ev;
         struct error e = { 0 };
@@ -325,7 +312,6 @@ static void errors_name_the_invalid_part_and_the_nearest_name(void **state)
 
 static void names_that_are_too_long_are_refused(void **state)
 {
-    (void)state;
     char text[400];
     struct event ev;
     struct error e = { 0 };
@@ -337,7 +323,6 @@ static void names_that_are_too_long_are_refused(void **state)
 
 static void escape_characters_do_not_reach_names_and_messages(void **state)
 {
-    (void)state;
     struct event ev;
     struct error e = { 0 };
     assert_false(event_parse("cy\033[2Jcles", &ev, &e));
@@ -347,7 +332,6 @@ static void escape_characters_do_not_reach_names_and_messages(void **state)
 
 static void missing_tracefs_is_reported_with_how_to_mount_it(void **state)
 {
-    (void)state;
     struct event ev;
     struct error e = { 0 };
     tracepoint_set_root("");
@@ -357,7 +341,6 @@ static void missing_tracefs_is_reported_with_how_to_mount_it(void **state)
 
 static void the_default_event_is_cycles_at_the_highest_precision(void **state)
 {
-    (void)state;
     struct event ev;
     event_default(&ev);
     assert_string_equal(ev.name, "cycles");
@@ -369,7 +352,6 @@ static void the_default_event_is_cycles_at_the_highest_precision(void **state)
 
 static void clock_events_are_recognized(void **state)
 {
-    (void)state;
     struct event ev = parse("cpu-clock:u");
     assert_true(event_is_clock(&ev));
     ev = parse("task-clock");
@@ -402,7 +384,6 @@ static bool check_listed_event(void *ctx, const struct event_row *r)
 
 static void the_event_list_contains_only_names_that_parse(void **state)
 {
-    (void)state;
     struct unwind_start w = { 0 };
     bool no_tracefs = true;
     event_each(check_listed_event, &w, &no_tracefs);
@@ -417,7 +398,6 @@ static void the_event_list_contains_only_names_that_parse(void **state)
 
 static void listing_stops_on_request_and_reports_missing_tracefs(void **state)
 {
-    (void)state;
     struct unwind_start w = { .stop_after = 11 };
     bool no_tracefs = false;
     event_each(check_listed_event, &w, &no_tracefs);
@@ -432,7 +412,6 @@ static void listing_stops_on_request_and_reports_missing_tracefs(void **state)
 
 static void event_support_is_determined_by_opening_it(void **state)
 {
-    (void)state;
     struct event ev = parse("dummy");
     struct error e = { 0 };
     if (access("/proc/sys/kernel/perf_event_paranoid", F_OK))
@@ -465,14 +444,12 @@ static void explain_refusal_to(uid_t uid, pid_t pid, const char *words)
 
 static void refusals_say_how_to_fix_them(void **state)
 {
-    (void)state;
     explain_refusal_to(geteuid() ? geteuid() : NOBODY, -1, "sysctl kernel.perf_event_paranoid=0");
     assert_int_equal(why.class, ERROR_PERMISSION);
 }
 
 static void the_sysctl_is_not_suggested_for_another_users_task(void **state)
 {
-    (void)state;
     if (geteuid())
         print_message("needs root, to become another user\n"), skip();
     explain_refusal_to(NOBODY, 1, "belongs to uid 0");
@@ -481,7 +458,6 @@ static void the_sysctl_is_not_suggested_for_another_users_task(void **state)
 
 static void a_privileged_user_is_not_advised_to_gain_privileges(void **state)
 {
-    (void)state;
     if (geteuid())
         print_message("needs root\n"), skip();
     explain_refusal_to(0, -1, "even with CAP_PERFMON");
@@ -490,7 +466,6 @@ static void a_privileged_user_is_not_advised_to_gain_privileges(void **state)
 
 static void each_kernel_errno_has_its_own_message(void **state)
 {
-    (void)state;
     const struct {
         const char *event;
         int sys;
@@ -529,7 +504,6 @@ static void each_kernel_errno_has_its_own_message(void **state)
 
 static void off_cpu_is_the_filtered_switch_tracepoint_with_switch_records(void **state)
 {
-    (void)state;
     struct event ev = parse("off-cpu"), clock = parse("cpu-clock"), faults = parse("page-faults");
     assert_true(ev.off_cpu);
     assert_true(event_is_time(&ev) && !event_is_clock(&ev));

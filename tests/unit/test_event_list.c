@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +7,7 @@
 #include "perf/event.h"
 #include "perf/pmu.h"
 #include "perf/tracepoint.h"
+#include "unit_test.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -29,7 +24,6 @@ static void write_file(const char *path, const char *text)
 
 static int make_folder(void **state)
 {
-    (void)state;
     static char pmus[96];
     strcpy(folder, "/tmp/test_event_list.XXXXXX");
     if (!mkdtemp(folder))
@@ -79,7 +73,6 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    (void)state;
     char command[128];
     pmu_set_root(NULL);
     tracepoint_set_root(NULL);
@@ -109,7 +102,6 @@ static void expect_names(const char *text, const char *names)
 
 static void commas_separate_events_but_not_their_terms(void **state)
 {
-    (void)state;
     expect_names("cs", "cs");
     expect_names("cycles:u,cs,mem:0x10/8:w,page-faults", "cycles:u cs mem:0x10/8:w page-faults");
     expect_names("cpu_core/event=1,umask=2/u,cs", "cpu_core/event=1,umask=2/u cs");
@@ -119,7 +111,6 @@ static void commas_separate_events_but_not_their_terms(void **state)
 
 static void globs_expand_to_all_matching_tracepoints(void **state)
 {
-    (void)state;
     expect_names("sched:*", "sched:sched_switch sched:sched_waking");
     expect_names("s*:*_read:u", "syscalls:sys_enter_read:u syscalls:sys_exit_read:u");
     expect_names("syscalls:sys_enter_[a-z]*", "syscalls:sys_enter_read");
@@ -128,7 +119,6 @@ static void globs_expand_to_all_matching_tracepoints(void **state)
 
 static void a_pmu_prefix_expands_to_all_instances(void **state)
 {
-    (void)state;
     expect_names("uncore_imc/event=4/", "uncore_imc_0/event=4/ uncore_imc_1/event=4/");
     expect_names("imc/reads/", "uncore_imc_0/reads/ uncore_imc_1/reads/");
     expect_names("uncore_imc_1/reads/", "uncore_imc_1/reads/");
@@ -144,7 +134,6 @@ static void a_pmu_prefix_expands_to_all_instances(void **state)
 
 static void braced_groups_have_a_leader_and_share_modifiers(void **state)
 {
-    (void)state;
     struct event_list list =
         parse("cs,{cycles:p,sched:sched_switch,instructions}:uS,pair{branches,branch-misses},faults");
     static const uint8_t members[] = { 0, 3, 0, 0, 2, 0, 0 };
@@ -162,7 +151,6 @@ static void braced_groups_have_a_leader_and_share_modifiers(void **state)
 
 static void terms_set_the_name_and_rate_of_an_event(void **state)
 {
-    (void)state;
     struct event_list list =
         parse("cs/period=100/,cycles/freq=499,name=mine/k,sched:sched_switch/name=switch/");
     assert_int_equal(list.items[0].period, 100);
@@ -176,7 +164,6 @@ static void terms_set_the_name_and_rate_of_an_event(void **state)
 
 static void hybrid_cores_get_their_own_event_config(void **state)
 {
-    (void)state;
     struct event_list list = parse("cycles,r1c2,cpu_atom/cycles/,cpu_core/L1-dcache-loads/,cs,slots");
     struct perf_event_attr on;
     event_attr_on_cpu(&list.items[0].attr, 2, &on);
@@ -198,7 +185,6 @@ static void hybrid_cores_get_their_own_event_config(void **state)
 
 static void blanks_around_events_are_ignored(void **state)
 {
-    (void)state;
     struct event_list list = { 0 };
     struct error e = { 0 };
     assert_true(event_list_parse(&list, " cs , faults:u,\n{ cs , faults }:S ", &e));
@@ -248,7 +234,6 @@ static void errors_mark_the_column_of_the_invalid_event(void **state)
         { "cs,r0123456789012345f", "f", "1 to 16 hexadecimal digits" },
         { "cs,rzz", "rzz", "as in r01c2" },
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct event_list list = { 0 };
         struct error e = { 0 };
@@ -265,7 +250,6 @@ static void errors_mark_the_column_of_the_invalid_event(void **state)
 
 static void errors_in_long_lists_show_the_text_around_the_column(void **state)
 {
-    (void)state;
     struct event_list list = { 0 };
     struct error e = { 0 };
     char text[1000] = "";
@@ -280,7 +264,6 @@ static void errors_in_long_lists_show_the_text_around_the_column(void **state)
 
 static void a_pmu_removed_at_run_time_is_reported(void **state)
 {
-    (void)state;
     char command[128];
     struct event ev;
     struct error e = { 0 };
@@ -293,7 +276,6 @@ static void a_pmu_removed_at_run_time_is_reported(void **state)
 
 static void a_failed_parse_leaves_the_list_unchanged(void **state)
 {
-    (void)state;
     struct event_list list = parse("cs");
     struct error e = { 0 };
     assert_false(event_list_parse(&list, "faults,nothing-like-that", &e));
@@ -303,7 +285,6 @@ static void a_failed_parse_leaves_the_list_unchanged(void **state)
 
 static void filters_apply_only_to_tracepoints(void **state)
 {
-    (void)state;
     struct event_list list = parse("cs,{faults,sched:*}");
     struct error e = { 0 };
     assert_int_equal(list.last, 2);
@@ -329,7 +310,6 @@ static void filters_apply_only_to_tracepoints(void **state)
 
 static void off_cpu_and_wakers_come_together(void **state)
 {
-    (void)state;
     struct error e = { 0 };
     expect_names("off-cpu", "off-cpu wakers");
     expect_names("cs,wakers", "cs off-cpu wakers");
@@ -368,7 +348,6 @@ static void off_cpu_and_wakers_come_together(void **state)
 
 static void waits_for_a_cpu_come_with_off_cpu(void **state)
 {
-    (void)state;
     struct error e = { 0 };
     expect_names("latency:runqueue", "off-cpu wakers latency:runqueue");
     expect_names("wakers,latency:runqueue", "off-cpu wakers latency:runqueue");
@@ -388,7 +367,6 @@ static void waits_for_a_cpu_come_with_off_cpu(void **state)
 
 static void wall_comes_with_what_it_is_made_from(void **state)
 {
-    (void)state;
     struct error e = { 0 };
     expect_names("wall", "cycles off-cpu wakers wall");
     expect_names("wall,cs", "cycles off-cpu wakers wall cs");
@@ -415,7 +393,6 @@ static void wall_comes_with_what_it_is_made_from(void **state)
 
 static void tracepoint_fields_and_probes_are_described_in_one_line(void **state)
 {
-    (void)state;
     char text[200];
     assert_true(tracepoint_fields("sched", "sched_switch", text, sizeof text));
     assert_string_equal(text, "prev_comm, prev_pid, file");
@@ -445,7 +422,6 @@ static void a_filter_may_follow_in_brackets(void **state)
 {
     struct event events[4];
     uint32_t n = 0;
-    (void)state;
     assert_true(event_parse_list("sched:sched_switch[prev_state & 255]", events, 4, &n, &error));
     assert_int_equal(n, 1);
     assert_string_equal(events[0].filter, "prev_state & 255");
@@ -458,7 +434,6 @@ static void a_filter_may_follow_in_brackets(void **state)
 
 static void a_single_event_is_a_list_of_one(void **state)
 {
-    (void)state;
     assert_true(parse_into("page-faults:u"));
     assert_int_equal(n, 1);
     assert_string_equal(few[0].name, "page-faults:u");
@@ -467,7 +442,6 @@ static void a_single_event_is_a_list_of_one(void **state)
 
 static void a_group_has_a_leader_and_members(void **state)
 {
-    (void)state;
     assert_true(parse_into("{cycles,instructions,page-faults}"));
     assert_int_equal(n, 3);
     assert_int_equal(few[0].members, 3);
@@ -478,7 +452,6 @@ static void a_group_has_a_leader_and_members(void **state)
 
 static void the_s_modifier_makes_the_group_leader_read_its_members(void **state)
 {
-    (void)state;
     assert_true(parse_into("{cpu-clock,page-faults}:S"));
     assert_true(few[0].reads);
     assert_string_equal(few[0].name, "cpu-clock");
@@ -492,7 +465,6 @@ static void the_s_modifier_makes_the_group_leader_read_its_members(void **state)
 
 static void group_modifiers_are_added_to_event_modifiers(void **state)
 {
-    (void)state;
     assert_true(parse_into("{cycles:u,instructions,page-faults:k}:Sk"));
     assert_string_equal(few[0].name, "cycles:uk");
     assert_string_equal(few[1].name, "instructions:k");
@@ -503,7 +475,6 @@ static void group_modifiers_are_added_to_event_modifiers(void **state)
 
 static void only_the_group_leader_is_pinned(void **state)
 {
-    (void)state;
     assert_true(parse_into("{cycles,instructions}:D"));
     assert_int_equal(few[0].attr.pinned, 1);
     assert_int_equal(few[1].attr.pinned, 0);
@@ -511,7 +482,6 @@ static void only_the_group_leader_is_pinned(void **state)
 
 static void groups_and_single_events_can_be_mixed(void **state)
 {
-    (void)state;
     assert_true(parse_into("page-faults,{cycles,instructions}:S,faulty{cpu-clock,cs},mem:0x1000/8:w"));
     assert_int_equal(n, 6);
     assert_int_equal(few[0].members, 0);
@@ -524,7 +494,6 @@ static void groups_and_single_events_can_be_mixed(void **state)
 
 static void a_group_of_one_event_is_not_a_group(void **state)
 {
-    (void)state;
     assert_true(parse_into("{cycles}:S"));
     assert_int_equal(n, 1);
     assert_int_equal(few[0].members, 0);
@@ -533,7 +502,6 @@ static void a_group_of_one_event_is_not_a_group(void **state)
 
 static void more_events_than_the_limit_are_refused(void **state)
 {
-    (void)state;
     assert_false(parse_into("cs,cs,cs,cs,cs,cs,cs,cs,cs"));
     assert_non_null(strstr(error.text, "at most 8 events"));
     assert_int_equal(n, 0);

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "profile/expand_inlines.h"
 #include "profile/functions.h"
 #include "profile_fixture.h"
+#include "unit_test.h"
 
 struct world {
     struct fixture f;

@@ -16,7 +16,6 @@ static char path[64];
 
 static int make_folder(void **state)
 {
-    (void)state;
     if (!mkdtemp(folder))
         return -1;
     snprintf(path, sizeof path, "%s/perf.data", folder);
@@ -25,7 +24,6 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    (void)state;
     unlink(path);
     return rmdir(folder);
 }
@@ -140,7 +138,6 @@ static char *exported(const struct exporter *x)
 
 static void folded_stacks_are_summed_and_sorted(void **state)
 {
-    (void)state;
     open_file(true);
     char *text = exported(&export_folded);
     assert_string_equal(text, "a:b;export_test_leaf 1\n"
@@ -181,7 +178,6 @@ static void put_recursions(struct perfdata_writer *w)
 
 static void folded_stacks_with_common_prefixes_are_sorted_and_unique(void **state)
 {
-    (void)state;
     open_file_of(put_recursions);
     char *text = exported(&export_folded), *rest = NULL, *before = NULL, *count;
     unsigned long sum = 0, lines = 0;
@@ -213,7 +209,6 @@ static void put_threads(struct perfdata_writer *w)
 
 static void folded_stacks_are_kept_separate_per_thread(void **state)
 {
-    (void)state;
     open_file_of(put_threads);
     char *text = exported(&export_folded);
     for (uint32_t i = 0; i < 20; i++) {
@@ -230,7 +225,6 @@ static void folded_stacks_are_kept_separate_per_thread(void **state)
 
 static void folded_stacks_can_include_process_and_thread_ids(void **state)
 {
-    (void)state;
     open_file(true);
     char *text = folded_with((struct export_options){ .pid = true });
     assert_non_null(strstr(text, "zeta-100;export_test_caller 2\n"));
@@ -242,7 +236,6 @@ static void folded_stacks_can_include_process_and_thread_ids(void **state)
 
 static void exports_apply_the_current_zoom(void **state)
 {
-    (void)state;
     open_file(true);
     zoom_to(ZOOM_PROCESS, 200, "");
     char *text = exported(&export_folded);
@@ -267,7 +260,6 @@ static void the_report_lists_functions_by_self_share(void **state)
 {
     double self, total;
     unsigned samples;
-    (void)state;
     open_file(true);
     char *text = exported(&export_report);
     assert_non_null(strstr(text, "cpu-clock 99Hz"));
@@ -283,7 +275,6 @@ static void the_report_lists_functions_by_self_share(void **state)
 static void the_report_lists_groups_when_requested(void **state)
 {
     unsigned samples;
-    (void)state;
     open_file(true);
     query.group = VIEW_GROUP_COMM;
     char *text = exported(&export_report);
@@ -305,7 +296,6 @@ static void the_report_lists_groups_when_requested(void **state)
 static void the_report_has_the_requested_number_of_rows(void **state)
 {
     struct buf text = { 0 };
-    (void)state;
     open_file(true);
     export_query(session, &query, &view);
     report_print(session, &query, &view, 1, &text);
@@ -317,7 +307,6 @@ static void the_report_has_the_requested_number_of_rows(void **state)
 static void exports_without_samples_are_empty(void **state)
 {
     char file[80];
-    (void)state;
     open_file(false);
     char *text = exported(&export_folded);
     assert_string_equal(text, "");
@@ -335,7 +324,6 @@ static void exports_without_samples_are_empty(void **state)
 
 static void formats_are_found_by_name_or_file_extension(void **state)
 {
-    (void)state;
     assert_ptr_equal(export_find("folded", "x.data", &error), &export_folded);
     assert_ptr_equal(export_find(NULL, "x.folded", &error), &export_folded);
     assert_ptr_equal(export_find(NULL, "x.txt", &error), &export_report);
@@ -360,7 +348,6 @@ static void call_graphs_are_exported_top_down_or_bottom_up(void **state)
 {
     double total, self;
     unsigned samples;
-    (void)state;
     open_file(true);
     char *text = exported(&export_callgraph);
     const char *caller = strstr(text, "5  export_test_caller  test_export\n");
@@ -380,7 +367,6 @@ static void call_graphs_are_exported_top_down_or_bottom_up(void **state)
 
 static void the_json_contains_all_samples(void **state)
 {
-    (void)state;
     open_file(true);
     char *text = exported(&export_json);
     assert_non_null(strstr(text, "\"samples\":6,\"lost\":0"));
@@ -401,7 +387,6 @@ static void the_json_contains_all_samples(void **state)
 static void any_bytes_in_names_give_valid_json(void **state)
 {
     struct buf text = { 0 };
-    (void)state;
     json_string(&text, "a\"b\\c\n\x1b[31m\x7f");
     assert_string_equal(buf_str(&text), "\"a\\\"b\\\\c\\u000a\\u001b[31m\\u007f\"");
     buf_clear(&text);
@@ -415,7 +400,6 @@ static void any_bytes_in_names_give_valid_json(void **state)
 static void write_errors_are_reported(void **state)
 {
     char file[96], target[96];
-    (void)state;
     open_file(true);
     snprintf(file, sizeof file, "%s/no/such/folder", folder);
     assert_false(export_run(&export_folded, session, &query, &options, file, &error));

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <byteswap.h>
 #include <string.h>
 
+#include "unit_test.h"
 #include "unwind/dwarf.h"
 #include "unwind/expression.h"
 
@@ -52,7 +46,6 @@ enum { L = DW_OP_LIT0, M1 = DW_OP_CONST1S }; /* L + n is n; M1, 0xff is -1 */
 
 static void constants_of_every_size_are_pushed(void **state)
 {
-    (void)state;
     GIVES(31, L + 31);
     GIVES(0xff, DW_OP_CONST1U, 0xff);
     GIVES(-1, DW_OP_CONST1S, 0xff);
@@ -68,7 +61,6 @@ static void constants_of_every_size_are_pushed(void **state)
 
 static void arithmetic_operations_are_evaluated(void **state)
 {
-    (void)state;
     GIVES(7, L + 3, L + 4, DW_OP_PLUS);
     GIVES(-1, L + 3, L + 4, DW_OP_MINUS);
     GIVES(12, L + 3, L + 4, DW_OP_MUL);
@@ -91,7 +83,6 @@ static void arithmetic_operations_are_evaluated(void **state)
 
 static void comparisons_are_signed(void **state)
 {
-    (void)state;
     GIVES(1, M1, 0xff, L + 0, DW_OP_LT);
     GIVES(1, M1, 0xff, L + 0, DW_OP_LE);
     GIVES(0, M1, 0xff, L + 0, DW_OP_GT);
@@ -102,7 +93,6 @@ static void comparisons_are_signed(void **state)
 
 static void stack_operations_reorder_the_stack(void **state)
 {
-    (void)state;
     GIVES(1000, DW_OP_NOP); /* the stack starts with the CFA */
     GIVES(2000, DW_OP_DUP, DW_OP_PLUS);
     GIVES(1, L + 1, L + 2, DW_OP_DROP);
@@ -118,7 +108,6 @@ static void registers_and_memory_are_read(void **state)
 {
     uint64_t value, missing;
 
-    (void)state;
     GIVES(BASE + 8, DW_OP_BREG0 + 3, 8);
     GIVES(BASE - 8, DW_OP_BREGX, 3, 0x78);
     GIVES(42, DW_OP_BREG0 + 3, 8, DW_OP_DEREF, DW_OP_DEREF);
@@ -136,7 +125,6 @@ static void registers_and_memory_are_read(void **state)
 
 static void jumps_stay_inside_the_expression(void **state)
 {
-    (void)state;
     GIVES(5, L + 5, DW_OP_SKIP, 1, 0, L + 6);
     GIVES(6, L + 6, L + 0, DW_OP_BRA, 1, 0, DW_OP_NOP);
     GIVES(1, L + 3, L + 1, DW_OP_MINUS, DW_OP_DUP, L + 1, DW_OP_NE, DW_OP_BRA, 0xf8,
@@ -148,7 +136,6 @@ static void jumps_stay_inside_the_expression(void **state)
 /* Expressions that would hang or crash a program that trusts the file. */
 static void hostile_expressions_are_refused(void **state)
 {
-    (void)state;
     REFUSED(DW_OP_SKIP, 0xfd, 0xff);            /* endless loop */
     REFUSED(DW_OP_DUP, DW_OP_SKIP, 0xfc, 0xff); /* endless loop that grows the stack */
     REFUSED(L + 1, L + 0, DW_OP_DIV);

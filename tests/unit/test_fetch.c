@@ -199,7 +199,6 @@ static void a_stripped_module_gets_its_symbols_from_a_debuginfod_server(void **s
     struct fetching g;
     struct module *m;
 
-    (void)state;
     start_with_servers(&g, SERVES, 0);
     m = stripped(&g, "a");
     assert_string_equal(fetched(&g, m, SECRET_AT).name, "secret");
@@ -216,7 +215,6 @@ static void two_modules_of_the_same_build_are_fetched_once(void **state)
     struct fetching g;
     struct module *m, *other;
 
-    (void)state;
     start_with_servers(&g, SERVES, 0);
     m = stripped(&g, "a");
     other = stripped(&g, "b");
@@ -235,7 +233,6 @@ static void a_module_with_all_its_symbols_is_not_fetched(void **state)
     struct fetching g;
     struct module *m;
 
-    (void)state;
     start_with_servers(&g, SERVES, 0);
     m = make_elf_module(&g.setup, "a", &maker);
     assert_string_equal(fetched(&g, m, ELF_MAKER_OFFSET + 0x10).name, "plain_function");
@@ -249,7 +246,6 @@ static void missing_files_are_reported_and_not_requested_again(void **state)
     struct fetching g;
     struct module *m, *other;
 
-    (void)state;
     start_with_servers(&g, HAS_NOTHING, 0);
     m = stripped(&g, "a");
     other = stripped(&g, "b");
@@ -284,25 +280,21 @@ static void expect_trouble(enum behaviour behaviour, const char *words)
 
 static void hanging_servers_time_out(void **state)
 {
-    (void)state;
     expect_trouble(HANGS, "debuginfod: the server does not respond");
 }
 
 static void servers_that_stop_in_the_middle_time_out(void **state)
 {
-    (void)state;
     expect_trouble(STALLS, "debuginfod: the server does not respond");
 }
 
 static void invalid_debug_files_are_refused(void **state)
 {
-    (void)state;
     expect_trouble(SENDS_GARBAGE, "debuginfod: the server sent an unusable file");
 }
 
 static void debug_files_of_another_build_are_refused(void **state)
 {
-    (void)state;
     expect_trouble(SENDS_ANOTHER, "debuginfod: the server sent an unusable file");
 }
 
@@ -313,7 +305,6 @@ static void a_running_fetch_shows_progress_and_does_not_delay_exit(void **state)
     struct fetching g;
     struct module *m;
 
-    (void)state;
     start_with_servers(&g, HANGS, LONG_ENOUGH);
     m = stripped(&g, "a");
     settled(&g.setup, m, SECRET_AT);

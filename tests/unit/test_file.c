@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "unit_test.h"
 
 static char path[] = "test_file.XXXXXX";
 
@@ -24,13 +18,11 @@ static int make_file(void **state)
 {
     int fd = mkstemp(strcpy(path, "test_file.XXXXXX"));
 
-    (void)state;
     return fd < 0 || close(fd) < 0;
 }
 
 static int remove_file(void **state)
 {
-    (void)state;
     return unlink(path);
 }
 
@@ -48,7 +40,6 @@ static void a_file_is_read_whole(void **state)
     struct buf b = { 0 };
     struct error e = { 0 };
 
-    (void)state;
     write_text("one\ntwo\n");
     buf_puts(&b, "what was there before");
     assert_true(file_read(path, 8, &b, &e));
@@ -64,7 +55,6 @@ static void a_file_of_many_chunks_is_read_whole(void **state)
     struct buf b = { 0 }, expected = { 0 };
     int i;
 
-    (void)state;
     for (i = 0; i < 3000; i++)
         buf_printf(&expected, "line %d\n", i);
     write_text(buf_str(&expected));
@@ -79,7 +69,6 @@ static void files_over_the_size_limit_are_refused(void **state)
     struct buf b = { 0 };
     struct error e = { 0 };
 
-    (void)state;
     write_text("123456789");
     assert_false(file_read(path, 8, &b, &e));
     assert_int_equal(e.class, ERROR_LIMIT);
@@ -92,7 +81,6 @@ static void procfs_files_of_size_zero_are_read(void **state)
 {
     struct buf b = { 0 };
 
-    (void)state;
     if (access("/proc/self/status", R_OK) < 0) {
         print_message("procfs is not mounted\n");
         skip();
@@ -107,7 +95,6 @@ static void a_missing_file_is_reported_with_the_errno_text(void **state)
     struct buf b = { 0 };
     struct error e = { 0 };
 
-    (void)state;
     assert_false(file_read("no/such/file", 8, &b, &e));
     assert_int_equal(e.class, ERROR_MISSING);
     assert_int_equal(e.sys, ENOENT);
@@ -120,7 +107,6 @@ static void reading_a_fifo_does_not_block(void **state)
 {
     struct buf b = { 0 };
 
-    (void)state;
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkfifo(path, 0600), 0);
     alarm(10);
@@ -134,7 +120,6 @@ static void paths_may_be_relative_to_an_open_folder(void **state)
     int folder = open("/", O_RDONLY | O_DIRECTORY);
     struct buf b = { 0 };
 
-    (void)state;
     assert_true(folder >= 0);
     if (access("/proc/self/comm", R_OK) == 0)
         assert_true(file_read_at(folder, "proc/self/comm", 64, &b, NULL));
@@ -155,7 +140,6 @@ static void decimal_and_hexadecimal_numbers_are_parsed(void **state)
     uint64_t v;
     size_t i;
 
-    (void)state;
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_text(cases[i].text);
         assert_true(file_read_u64(path, &v));
@@ -170,7 +154,6 @@ static void invalid_numbers_are_refused(void **state)
     uint64_t v = 77;
     size_t i;
 
-    (void)state;
     for (i = 0; i < sizeof bad / sizeof *bad; i++) {
         write_text(bad[i]);
         if (file_read_u64(path, &v))
@@ -185,7 +168,6 @@ static void a_full_disk_has_its_own_error_class(void **state)
     struct error e = { 0 };
     int fd = open("/dev/full", O_WRONLY);
 
-    (void)state;
     if (fd < 0) {
         print_message("/dev/full does not exist\n");
         skip();
@@ -204,7 +186,6 @@ static void writes_wait_for_non_blocking_descriptors(void **state)
     int fds[2], status;
     pid_t pid;
 
-    (void)state;
     assert_int_equal(pipe(fds), 0);
     pid = fork();
     assert_true(pid >= 0);
@@ -228,7 +209,6 @@ static void writes_wait_for_non_blocking_descriptors(void **state)
 static void an_elf_file_is_recognized_by_its_first_bytes(void **state)
 {
     static const char *const texts[] = { "", "\177EL", "ELF of another kind", "\177ELF" };
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         write_text(texts[i]);
         int fd = open(path, O_RDONLY);

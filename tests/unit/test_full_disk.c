@@ -85,7 +85,6 @@ static void check_at(const struct exporter *x, void *plan, const struct buf *who
 
 static void every_export_format_reports_a_full_disk_at_any_byte(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < export_table_n; i++) {
         const struct exporter *x = export_table[i];
         struct buf whole = { 0 };

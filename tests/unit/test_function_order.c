@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The order of functions in exports. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "export/function_order.h"
+#include "unit_test.h"
 
 static struct view_function funcs[] = { { 0 },
                                         { .name = "middle", .module = "b.so" },
@@ -25,7 +20,6 @@ static void functions_with_equal_shares_are_in_order_of_their_names(void **state
                                    { .func = 1, .self_weight = 5, .total_weight = 8 },
                                    { .func = 1, .self_weight = 6, .total_weight = 6, .self_count = 1 } };
     struct functions f = { .rows = rows, .n = 6 };
-    (void)state;
     function_order(&f, &of, false);
     assert_int_equal(rows[0].self_weight, 6);
     assert_int_equal(rows[1].total_weight, 8);
@@ -40,7 +34,6 @@ static void the_number_of_samples_can_come_before_the_weight(void **state)
     struct function_row rows[] = { { .func = 1, .self_weight = 9, .self_count = 1 },
                                    { .func = 2, .self_weight = 1, .self_count = 2 } };
     struct functions f = { .rows = rows, .n = 2 };
-    (void)state;
     function_order(&f, &of, true);
     assert_int_equal(rows[0].func, 2);
     function_order(&f, &of, false);

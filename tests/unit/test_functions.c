@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "profile/functions.h"
 #include "profile_fixture.h"
+#include "unit_test.h"
 
 struct world {
     struct fixture f;

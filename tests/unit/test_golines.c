@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/clock.h"
 #include "elf_maker.h"
 #include "go_maker.h"
 #include "symbols/golines.h"
+#include "unit_test.h"
 
 #define LONG_ENOUGH (60 * NS_PER_SEC)
 #define TEXT        ((uint64_t)ELF_MAKER_VADDR)
@@ -109,7 +103,6 @@ static void inlined_calls_are_found_in_both_layouts(void **state)
     struct go_maker m;
     struct golines g;
 
-    (void)state;
     for (enum go_version version = GO_118; version <= GO_120; version++) {
         make_calls(&m, version, calls);
         open_made(&g, &m);
@@ -123,7 +116,6 @@ static void lines_are_found_without_the_inlined_calls(void **state)
     struct go_maker m;
     struct golines g;
 
-    (void)state;
     make_calls(&m, GO_120, calls);
     open_made(&g, &m);
     g.calls = NULL;
@@ -139,7 +131,6 @@ static void files_and_lines_can_be_omitted(void **state)
     struct go_maker m;
     struct golines g;
 
-    (void)state;
     make_calls(&m, GO_118, calls);
     open_made(&g, &m);
     assert_int_equal(golines_find(&g, TEXT + WORK + 0x20, true, clock_now_ns() + LONG_ENOUGH, &place),
@@ -157,7 +148,6 @@ static void circular_inlined_calls_terminate(void **state)
     struct go_maker m;
     struct golines g;
 
-    (void)state;
     make_calls(&m, GO_120, circle);
     open_made(&g, &m);
     find_line(&g, WORK + 0x20, &place);
@@ -174,7 +164,6 @@ static void a_search_past_its_deadline_is_abandoned(void **state)
     struct go_maker m;
     struct golines g;
 
-    (void)state;
     make_calls(&m, GO_120, circle);
     open_made(&g, &m);
     assert_int_equal(golines_find(&g, TEXT + WORK + 0x20, true, 0, &place), LINES_FIND_LATE);
@@ -186,7 +175,6 @@ static void damaged_tables_are_handled(void **state)
     struct go_maker m, whole;
     struct golines g;
 
-    (void)state;
     make_calls(&whole, GO_120, calls);
     for (size_t i = 0; i < whole.n + whole.calls_n; i++) {
         m = whole;
@@ -276,14 +264,12 @@ static void check_program(int fd)
 
 static void inlined_calls_are_found_in_a_program_without_debug_information(void **state)
 {
-    (void)state;
     check_program(open_program(GO_118));
     check_program(open_program(GO_120));
 }
 
 static void inlined_calls_are_found_in_a_position_independent_program(void **state)
 {
-    (void)state;
     check_program(open_relocated(GO_118));
     check_program(open_relocated(GO_120));
 }

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "go_maker.h"
+#include "unit_test.h"
 #include "unwind/rowformat.h"
 #include "unwind/unwind.h"
 #include "unwind_row.h"
@@ -114,7 +108,6 @@ static void frame_sizes_are_exact_in_every_go_version(void **state)
 {
     struct go_maker m;
 
-    (void)state;
     for (enum go_version v = 0; v < GO_VERSIONS; v++) {
         make_rows(&m, v);
         expect_row(&m, WORK - 1, UNWIND_ROW_NONE, 0);
@@ -138,7 +131,6 @@ static void rows_locate_the_frame_pointer_saved_by_assembly_functions(void **sta
 {
     struct go_maker m;
 
-    (void)state;
     make_rows(&m, GO_118);
     expect_saved(&m, ASSEMBLY + 1, 16, 0);
     expect_saved(&m, ASSEMBLY + 6, 0x20, 0);
@@ -150,7 +142,6 @@ static void rows_mark_stack_ends_and_stack_switches(void **state)
 {
     struct go_maker m;
 
-    (void)state;
     for (enum go_version v = 0; v < GO_VERSIONS; v++) {
         make_rows(&m, v);
         expect_row(&m, GOEXIT, UNWIND_ROW_END, 0);
@@ -179,7 +170,6 @@ static void the_program_entry_point_ends_the_stack(void **state)
     struct error e = { 0 };
     struct go_maker m;
 
-    (void)state;
     make_rows(&m, GO_120);
     mem_free(m.blob);
     m.entry = GO_TEXT + PUSHES;
@@ -234,7 +224,6 @@ static void callbacks_from_c_continue_below_the_cgo_call(void **state)
     struct dump d = { .words = {
                           [0] = GO_TEXT + SWITCH, [1] = GO_TEXT + WORK + 0x15, [5] = GO_TEXT + GOEXIT + 1 } };
 
-    (void)state;
     make_rows(&d.m, GO_118);
     unwind_dump(&d, GO_TEXT + WORK);
     assert_int_equal(d.end, UNWIND_ROOT);
@@ -250,7 +239,6 @@ static void unwinding_reports_that_the_stack_continues_elsewhere(void **state)
 {
     struct dump d = { .words = { [0] = GO_TEXT + SYSTEM + 0x15, [1] = GO_TEXT + WORK + 0x15 } };
 
-    (void)state;
     make_rows(&d.m, GO_118);
     unwind_dump(&d, GO_TEXT + WORK);
     assert_int_equal(d.end, UNWIND_ELSEWHERE);
@@ -267,7 +255,6 @@ static void the_frame_interrupted_by_preemption_is_exact(void **state)
 {
     struct dump d = { .words = { [0] = GO_TEXT + WORK, [1] = GO_TEXT + GOEXIT + 1 } };
 
-    (void)state;
     make_rows(&d.m, GO_118);
     unwind_dump(&d, GO_TEXT + PREEMPT);
     assert_int_equal(d.end, UNWIND_ROOT);
@@ -280,7 +267,6 @@ static void a_new_thread_has_no_caller(void **state)
 {
     struct go_maker m;
 
-    (void)state;
     make_rows(&m, GO_118);
     assert_false(unwind_rows_entry(&m.rows, GO_OFFSET + CLONE + 5)->flags & UNWIND_ENTRY_CLONE);
     assert_true(unwind_rows_entry(&m.rows, GO_OFFSET + CLONE + 6)->flags & UNWIND_ENTRY_CLONE);
@@ -289,7 +275,6 @@ static void a_new_thread_has_no_caller(void **state)
 
 static void damaged_tables_are_handled(void **state)
 {
-    (void)state;
     for (enum go_version v = 0; v < GO_VERSIONS; v++) {
         struct go_maker m, whole;
         make_rows(&whole, v);

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Counts of the other events of a group, from synthetic samples to the values of a table. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "profile/calltree.h"
 #include "profile/functions.h"
 #include "profile_fixture.h"
 #include "session/session_state.h"
+#include "unit_test.h"
 
 #define CYCLES       0
 #define INSTRUCTIONS 1
@@ -373,7 +368,6 @@ static void events_with_different_privilege_filters_give_no_ratio(void **state)
 
 static void too_few_samples_give_no_ratio(void **state)
 {
-    (void)state;
     double value;
     struct view_group_column ipc = {
         .title = "IPC", .unit = GROUP_COLUMN_RATE, .over = 0, .under = GROUP_COLUMN_ITSELF
@@ -389,7 +383,6 @@ static void too_few_samples_give_no_ratio(void **state)
 
 static void values_mostly_from_a_multiplexed_pmu_are_marked(void **state)
 {
-    (void)state;
     uint64_t sums[] = { 50, 6 };
     assert_true(group_column_is_partial(sums, 2, 11));
     assert_false(group_column_is_partial(sums, 2, 12));

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/mem.h"
 #include "profile/history.h"
+#include "unit_test.h"
 
 static void append_sample(struct history *h, uint64_t time_ns)
 {
@@ -45,7 +41,6 @@ static void an_empty_history_has_nothing(void **state)
 {
     struct history *h = history_new();
 
-    (void)state;
     assert_int_equal(history_count(h), 0);
     assert_int_equal(history_dropped(h), 0);
     assert_int_equal(history_first_ns(h), 0);
@@ -61,7 +56,6 @@ static void samples_come_back_in_order(void **state)
     struct history *h = history_new();
     struct seen seen;
 
-    (void)state;
     for (uint64_t t = 1; t <= 5000; t++)
         append_sample(h, t);
     seen = scan_range(h, 0, 0);
@@ -78,7 +72,6 @@ static void a_late_sample_counts_for_the_first_and_last_time(void **state)
 {
     struct history *h = history_new();
 
-    (void)state;
     append_sample(h, 100);
     append_sample(h, 90);
     append_sample(h, 200);
@@ -93,7 +86,6 @@ static void a_range_scan_skips_distant_chunks(void **state)
     struct history *h = history_new();
     struct seen seen;
 
-    (void)state;
     for (uint64_t t = 1; t <= 10000; t++)
         append_sample(h, t);
     seen = scan_range(h, 5000, 5001);
@@ -110,7 +102,6 @@ static void pinned_samples_are_dropped_last(void **state)
     struct history *h = history_new();
     uint64_t dropped;
 
-    (void)state;
     for (uint64_t t = 1; t <= 20000; t++)
         append_sample(h, t);
     history_pin(h, 5000, 10000);
@@ -144,7 +135,6 @@ static void a_scan_may_change_the_samples(void **state)
     struct history *h = history_new();
     uint32_t stack = 77;
 
-    (void)state;
     for (uint64_t t = 1; t <= 3000; t++)
         append_sample(h, t);
     history_scan(h, 0, 0, change_stack, &stack);
@@ -157,7 +147,6 @@ static void shrinking_drops_the_oldest_and_counts_them(void **state)
     struct history *h = history_new();
     uint64_t gone;
 
-    (void)state;
     for (uint64_t t = 1; t <= 100000; t++)
         append_sample(h, t);
     gone = history_shrink(h, 1 << 20);
@@ -176,7 +165,6 @@ static void shrinking_to_zero_keeps_the_newest_chunk(void **state)
 {
     struct history *h = history_new();
 
-    (void)state;
     for (uint64_t t = 1; t <= 5000; t++)
         append_sample(h, t);
     history_shrink(h, 0);
@@ -191,7 +179,6 @@ static void the_budget_is_kept_indefinitely(void **state)
     struct history *h = history_new();
     size_t most = 0;
 
-    (void)state;
     for (uint64_t t = 1; t <= 300000; t++) {
         append_sample(h, t);
         if (t % 1000 == 0)
@@ -209,7 +196,6 @@ static void clear_removes_all_samples(void **state)
 {
     struct history *h = history_new();
 
-    (void)state;
     for (uint64_t t = 1; t <= 5000; t++)
         append_sample(h, t);
     history_shrink(h, 100000);
@@ -260,7 +246,6 @@ static void payloads_belong_to_their_samples(void **state)
     struct history *h = history_new();
     unsigned char raw[256];
 
-    (void)state;
     for (uint32_t i = 1; i <= 10000; i++) {
         struct sample s = { .time_ns = i, .weight = i };
         uint32_t size;
@@ -289,7 +274,6 @@ static void payloads_of_dropped_samples_are_not_found(void **state)
     struct sample old = { 0 };
     uint32_t size = 99;
 
-    (void)state;
     for (uint32_t i = 1; i <= 5000; i++) {
         struct sample s = { .time_ns = i };
         history_append(h, &s, "payload", 8);
@@ -310,7 +294,6 @@ static void large_payloads_are_dropped_in_small_steps(void **state)
     struct history *h = history_new();
     unsigned char *raw = mem_zalloc(60000);
 
-    (void)state;
     for (uint32_t i = 1; i <= 200; i++) {
         struct sample s = { .time_ns = i };
         history_append(h, &s, raw, 60000);
@@ -327,7 +310,6 @@ static void samples_are_found_by_number_until_they_are_dropped(void **state)
 {
     struct history *h = history_new();
 
-    (void)state;
     for (uint64_t i = 0; i < 5000; i++) {
         struct sample s = { .time_ns = i + 1, .weight = 1 };
         assert_int_equal(history_append(h, &s, NULL, 0), i);
@@ -351,7 +333,6 @@ static void setting_a_stack_later_is_recorded_as_a_change(void **state)
     uint64_t number = history_append(h, &s, NULL, 0), epoch = history_epoch(h);
     const struct history_change *change;
 
-    (void)state;
     history_set_stack(h, number, 3, SAMPLE_BROKEN);
     history_set_stack(h, number + 1, 4, 0);
     assert_int_equal(history_changes(h), 0);
@@ -375,7 +356,6 @@ static void the_latest_changes_are_kept(void **state)
     struct sample s = { .time_ns = 1 };
     uint64_t number = history_append(h, &s, NULL, 0);
 
-    (void)state;
     for (uint32_t i = 1; i <= HISTORY_CHANGES + 10; i++)
         history_set_stack(h, number, i, 0);
     assert_int_equal(history_changes(h), HISTORY_CHANGES + 10);
@@ -389,7 +369,6 @@ static void scan_after_starts_in_any_chunk(void **state)
     static const uint64_t counts[] = { 0, 1, 1023, 1024, 1025, 2048, 2999, 3000 };
     struct history *h = history_new();
 
-    (void)state;
     for (uint64_t t = 1; t <= 3000; t++)
         append_sample(h, t);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
@@ -408,7 +387,6 @@ static void dropping_samples_changes_the_epoch(void **state)
     struct history *h = history_new();
     uint64_t epoch = history_epoch(h);
 
-    (void)state;
     for (uint64_t t = 1; t <= 3000; t++)
         append_sample(h, t);
     assert_int_equal(history_epoch(h), epoch);
@@ -425,7 +403,6 @@ static void scans_can_be_limited_by_number_and_time(void **state)
     struct history *h = history_new();
     struct seen seen;
 
-    (void)state;
     for (uint64_t i = 1; i <= 5000; i++)
         append_sample(h, i);
     seen = (struct seen){ 0 };

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Derives frame sizes from the code of Java methods and unwinds them. The code is from OpenJDK 17. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "unit_test.h"
 #include "unwind/hotspot.h"
 #include "unwind/unwind.h"
 
@@ -45,7 +41,6 @@ static void the_frame_grows_in_the_prologue_and_shrinks_in_the_epilogue(void **s
 {
     struct unwind_hotspot h;
 
-    (void)state;
     assert_true(unwind_hotspot_read(&h, METHOD, sizeof METHOD));
     assert_int_equal(size_at(&h, 0, true, false), 8);
     assert_int_equal(size_at(&h, METHOD_PUSH, true, false), 8);
@@ -63,7 +58,6 @@ static void a_return_address_has_the_whole_frame(void **state)
 {
     struct unwind_hotspot h;
 
-    (void)state;
     assert_true(unwind_hotspot_read(&h, METHOD, sizeof METHOD));
     assert_int_equal(size_at(&h, METHOD_ADD - 1, false, true), 32);
     assert_int_equal(size_at(&h, METHOD_POP, false, true), 32); /* data that looks like a return address */
@@ -74,7 +68,6 @@ static void the_prologue_follows_the_inline_cache_check(void **state)
     static const uint8_t code[] = { CHECK, 0x66, 0x90, BANG, PUSH, 0x48, 0x81, 0xec, 0x40, 0x02, 0, 0, CALL };
     struct unwind_hotspot h;
 
-    (void)state;
     assert_true(unwind_hotspot_read(&h, code, sizeof code));
     assert_int_equal(size_at(&h, 3, true, false), 8);
     assert_int_equal(size_at(&h, 15 + 7 + 1 + 7, true, true), 0x250);
@@ -90,7 +83,6 @@ static void methods_without_a_stack_bang_are_recognized_by_their_saved_rbp(void 
     static const uint8_t blob[] = { 0x52, 0x48, 0x83, 0xec, 0x08, 0x48, 0x89, 0x2c, 0x24, 0x90 };
     struct unwind_hotspot h;
 
-    (void)state;
     assert_true(unwind_hotspot_read(&h, code, sizeof code));
     assert_int_equal(size_at(&h, 0, true, false), 8);
     assert_int_equal(size_at(&h, 7, true, false), 32);
@@ -111,7 +103,6 @@ static void methods_made_not_entrant_keep_their_frame_size(void **state)
     static const uint8_t moved[] = { JUMP, 0, 0, 0x48, 0x89, 0x6c, 0x24, 0x20, CALL };
     struct unwind_hotspot h;
 
-    (void)state;
     assert_true(unwind_hotspot_read(&h, banged, sizeof banged));
     assert_int_equal(size_at(&h, sizeof banged - 1, false, true), 32);
     assert_true(unwind_hotspot_read(&h, moved, sizeof moved));
@@ -124,7 +115,6 @@ static void methods_with_a_frame_pointer_are_unwound_by_it(void **state)
     static const uint8_t stub[] = { PUSH, 0x48, 0x8b, 0xec, 0x48, 0x83, 0xec, 0x60, 0x90 };
     struct unwind_hotspot h;
 
-    (void)state;
     assert_false(unwind_hotspot_read(&h, method, sizeof method));
     assert_false(unwind_hotspot_read(&h, stub, sizeof stub));
 }
@@ -137,7 +127,6 @@ static void inconsistent_prologues_are_refused(void **state)
     static const uint8_t up[] = { 0x89, 0x84, 0x24, 0, 0x40, 0x01, 0, PUSH, SUB_16, CALL };
     struct unwind_hotspot h;
 
-    (void)state;
     assert_false(unwind_hotspot_read(&h, odd, sizeof odd));
     assert_false(unwind_hotspot_read(&h, huge, sizeof huge));
     assert_false(unwind_hotspot_read(&h, other, sizeof other));
@@ -163,7 +152,6 @@ static void unnamed_methods_are_found_by_the_preceding_prologue(void **state)
     static const uint8_t endless[] = { 0xc3, 0, 0, 0x90, BANG, PUSH, SUB_16, CALL, 0xeb, 0xf9 };
     static const uint8_t two[] = { BANG, PUSH, 0x48, 0x83, 0xec, 0x60, 0xc3, BANG, PUSH, SUB_16, CALL };
 
-    (void)state;
     expect_found(METHOD, sizeof METHOD, METHOD_SUB, 16, true);
     expect_found(METHOD, sizeof METHOD, METHOD_ADD, 32, true);
     expect_found(METHOD, sizeof METHOD, METHOD_POP, 16, true);
@@ -180,7 +168,6 @@ static void a_prologue_that_does_not_reach_the_address_is_ignored(void **state)
     };
     struct unwind_entry e;
 
-    (void)state;
     assert_false(unwind_hotspot_find(METHOD, sizeof METHOD, METHOD_ADD - 1, &e)); /* within an instruction */
     assert_false(unwind_hotspot_find(METHOD, sizeof METHOD, 0, &e));              /* none precedes it */
     assert_false(unwind_hotspot_find(METHOD, sizeof METHOD, sizeof METHOD, &e));
@@ -193,7 +180,6 @@ static void the_interpreter_is_recognized_by_its_return_sequence(void **state)
     static const uint8_t code[] = { 0x48, 0x8b, 0x65, 0xf0, 0x48, 0xc7, 0x45, 0xf0, 0, 0, 0, 0 };
     static const uint8_t other[] = { 0x48, 0x8b, 0x65, 0xf0, 0x48, 0xc7, 0x45, 0xf0, 0, 0, 0, 1 };
 
-    (void)state;
     assert_true(unwind_hotspot_returns(code, sizeof code));
     assert_false(unwind_hotspot_returns(code, sizeof code - 1));
     assert_false(unwind_hotspot_returns(other, sizeof other));
@@ -206,7 +192,6 @@ static void truncated_code_is_not_read_past_its_end(void **state)
                                      0xac, 0x24, 0,    0x02, 0,    0, 0x5d, TAIL };
     struct unwind_hotspot h;
 
-    (void)state;
     for (size_t n = 1; n <= sizeof METHOD; n++) {
         uint8_t *cut = malloc(n);
         assert_non_null(cut);
@@ -233,7 +218,6 @@ static void random_bytes_give_a_bounded_frame(void **state)
     uint32_t seed = 1;
     unsigned read = 0;
 
-    (void)state;
     for (unsigned round = 0; round < 20000; round++) {
         for (size_t i = 0; i < sizeof code; i += 8) {
             seed = seed * 1664525 + 1013904223;
@@ -317,7 +301,6 @@ static uint32_t unwind_from(uint64_t pc, uint64_t fp)
 
 static void methods_are_unwound_by_their_frame_size(void **state)
 {
-    (void)state;
     memset(stack, 0, sizeof stack);
     stack[0] = CODE + WHOLE + 0x10; /* frame of BARE, which does not use rbp */
     stack[3] = STACK + 10 * 8;      /* rbp of the next caller */
@@ -334,7 +317,6 @@ static void methods_are_unwound_by_their_frame_size(void **state)
 
 static void the_caller_of_an_interpreted_method_may_have_a_higher_sp(void **state)
 {
-    (void)state;
     memset(stack, 0, sizeof stack);
     stack[3] = STACK + 20 * 8; /* the caller's sp before locals were added to the arguments */
     stack[4] = 7;              /* the caller's rbp, not a frame pointer */
@@ -349,7 +331,6 @@ static void an_impossible_sender_sp_is_ignored(void **state)
 {
     const uint64_t wrong[] = { 0, STACK, STACK + 5 * 8 + 4, STACK + (1 << 20), UINT64_MAX - 7 };
 
-    (void)state;
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         memset(stack, 0, sizeof stack);
         stack[3] = wrong[i];
@@ -362,7 +343,6 @@ static void an_impossible_sender_sp_is_ignored(void **state)
 
 static void a_frame_that_cannot_be_unwound_ends_the_stack(void **state)
 {
-    (void)state;
     memset(stack, 0, sizeof stack);
     for (unsigned i = 3; i < 64; i += 4)
         stack[i] = CODE + WHOLE + 0x10;
@@ -380,7 +360,6 @@ static void a_frame_that_cannot_be_unwound_ends_the_stack(void **state)
 
 static void a_frame_size_not_proven_by_a_call_is_treated_as_stale(void **state)
 {
-    (void)state;
     memset(stack, 0, sizeof stack);
     stack[0] = CODE + WHOLE + 0x50; /* the code was replaced by a method without a frame yet */
     stack[3] = no_call = CODE + WHOLE + 0x10;

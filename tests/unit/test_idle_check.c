@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* CPUs that hide what interrupts their idle task: the judgement, which events it concerns, and the note. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 
 #include "perf/event.h"
 #include "perf/idle_check.h"
 #include "session/collect/idle_cpus.h"
+#include "unit_test.h"
 
 static enum idle_finding judged(uint32_t idle, uint32_t hidden)
 {
@@ -19,7 +15,6 @@ static enum idle_finding judged(uint32_t idle, uint32_t hidden)
 
 static void most_wakeups_of_an_idle_cpu_have_records_or_not(void **state)
 {
-    (void)state;
     assert_int_equal(judged(4, 4), IDLE_HIDDEN);
     assert_int_equal(judged(4, 3), IDLE_HIDDEN); /* another task had run meanwhile */
     assert_int_equal(judged(4, 0), IDLE_RECORDED);
@@ -27,7 +22,6 @@ static void most_wakeups_of_an_idle_cpu_have_records_or_not(void **state)
 
 static void a_busy_cpu_is_not_judged(void **state)
 {
-    (void)state;
     for (uint32_t idle = 0; idle < 4; idle++)
         for (uint32_t hidden = 0; hidden <= idle; hidden++)
             assert_int_equal(judged(idle, hidden), IDLE_UNKNOWN);
@@ -36,7 +30,6 @@ static void a_busy_cpu_is_not_judged(void **state)
 /* A hidden thread may have run meanwhile. */
 static void few_missing_records_are_not_judged(void **state)
 {
-    (void)state;
     assert_int_equal(judged(4, 1), IDLE_UNKNOWN);
     assert_int_equal(judged(4, 2), IDLE_UNKNOWN);
 }
@@ -50,7 +43,6 @@ static bool concerns(const char *tracepoint)
 
 static void events_of_tasks_miss_nothing(void **state)
 {
-    (void)state;
     assert_true(concerns("sched:sched_waking") && concerns("block:block_rq_complete") &&
                 concerns("tcp:tcp_retransmit_skb") && concerns("irq:softirq_entry"));
     assert_false(concerns("sched:sched_switch") || concerns("raw_syscalls:sys_enter") ||

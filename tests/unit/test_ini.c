@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +8,7 @@
 #include "base/buf.h"
 #include "base/ini.h"
 #include "need_inih.h"
+#include "unit_test.h"
 
 /* Records each setting as "section.key=value|". Refuses the key "bad" with a message, "worse" without one. */
 static bool collect_setting(void *ctx, const char *section, const char *key, const char *value,
@@ -51,7 +45,6 @@ static void assert_refused(const char *text, const char *message)
 
 static void settings_are_reported_with_their_section(void **state)
 {
-    (void)state;
     need_inih();
     assert_settings("", "");
     assert_settings("delay = 2\n[keys]\nquit = q\nhelp=F1", ".delay=2|keys.quit=q|keys.help=F1|");
@@ -60,7 +53,6 @@ static void settings_are_reported_with_their_section(void **state)
 
 static void comments_and_empty_lines_are_skipped(void **state)
 {
-    (void)state;
     need_inih();
     assert_settings("# one\n\n; two\n[a] # of\nx = 1 ; three\n", "a.x=1|");
     assert_settings("fg = #ff8000\n", ".fg=#ff8000|");
@@ -68,7 +60,6 @@ static void comments_and_empty_lines_are_skipped(void **state)
 
 static void an_indented_setting_is_a_separate_setting(void **state)
 {
-    (void)state;
     need_inih();
     assert_settings("[a]\n  x = 1\n\ty = 2\n", "a.x=1|a.y=2|");
 }
@@ -78,7 +69,6 @@ static void a_refused_setting_stops_reading_and_names_file_and_line(void **state
     struct buf heard = { 0 };
     struct error e = { 0 };
 
-    (void)state;
     need_inih();
     assert_false(ini_read_text("config", "a = 1\n\nbad = 2\nc = 3\n", collect_setting, &heard, &e));
     assert_string_equal(e.text, "config:3: no setting 'bad'");
@@ -89,14 +79,12 @@ static void a_refused_setting_stops_reading_and_names_file_and_line(void **state
 
 static void a_refusal_without_a_message_is_still_an_error(void **state)
 {
-    (void)state;
     need_inih();
     assert_refused("worse = 1\n", "config:1: the setting was refused");
 }
 
 static void lines_that_are_not_settings_are_refused(void **state)
 {
-    (void)state;
     need_inih();
     assert_refused("a = 1\nnonsense\nb = 2\n", "config:2: neither [section] nor key = value");
     assert_refused("[unclosed\n", "config:1: neither [section] nor key = value");
@@ -110,7 +98,6 @@ static void overlong_lines_are_refused_and_not_split(void **state)
     struct buf heard = { 0 };
     struct error e = { 0 };
 
-    (void)state;
     need_inih();
     p += sprintf(p, "a = 1\nb = ");
     memset(p, 'x', 1000);
@@ -126,7 +113,6 @@ static void the_error_argument_may_be_null(void **state)
 {
     struct buf heard = { 0 };
 
-    (void)state;
     assert_false(ini_read_text("config", "bad = 1\n", collect_setting, &heard, NULL));
     assert_false(ini_read_text("config", "nonsense\n", collect_setting, &heard, NULL));
     assert_false(ini_read("no/such/file", collect_setting, &heard, NULL));
@@ -139,13 +125,11 @@ static int make_file(void **state)
 {
     int fd = mkstemp(strcpy(path, "test_ini.XXXXXX"));
 
-    (void)state;
     return fd < 0 || write(fd, "[a]\nx = 1\n", 10) != 10 || close(fd) < 0;
 }
 
 static int remove_file(void **state)
 {
-    (void)state;
     return unlink(path);
 }
 
@@ -178,7 +162,6 @@ static void an_own_file_is_read_directly_and_through_a_symlink(void **state)
 {
     char link[32];
 
-    (void)state;
     need_inih();
     assert_file_settings(path);
     snprintf(link, sizeof link, "%s.l", path);
@@ -189,7 +172,6 @@ static void an_own_file_is_read_directly_and_through_a_symlink(void **state)
 
 static void files_writable_by_others_are_refused(void **state)
 {
-    (void)state;
     need_inih();
     assert_int_equal(chmod(path, 0620), 0);
     assert_file_refused(path, ERROR_PERMISSION, "chmod go-w");
@@ -201,7 +183,6 @@ static void files_writable_by_others_are_refused(void **state)
 
 static void files_of_another_user_are_refused(void **state)
 {
-    (void)state;
     if (geteuid() != 0) {
         print_message("needs root, to change the owner of a file\n");
         skip();
@@ -212,21 +193,18 @@ static void files_of_another_user_are_refused(void **state)
 
 static void files_over_the_size_limit_are_refused(void **state)
 {
-    (void)state;
     assert_int_equal(truncate(path, 256 * 1024 + 1), 0);
     assert_file_refused(path, ERROR_LIMIT, "larger than 262144 bytes");
 }
 
 static void files_with_nul_bytes_are_refused(void **state)
 {
-    (void)state;
     assert_int_equal(truncate(path, 100), 0);
     assert_file_refused(path, ERROR_FORMAT, "NUL");
 }
 
 static void files_that_are_not_regular_are_refused(void **state)
 {
-    (void)state;
     assert_file_refused("/", ERROR_ARGUMENT, "no regular file");
     assert_file_refused("/dev/null", ERROR_ARGUMENT, "no regular file");
     assert_int_equal(unlink(path), 0);
@@ -238,7 +216,6 @@ static void files_that_are_not_regular_are_refused(void **state)
 
 static void a_missing_file_has_its_own_error_class(void **state)
 {
-    (void)state;
     assert_file_refused("no/such/file", ERROR_MISSING, "No such file");
 }
 

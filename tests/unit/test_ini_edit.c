@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/ini_edit.h"
+#include "unit_test.h"
 #include "write_text.h"
 
 static const struct ini_pair pairs[] = { { "theme", "light" }, { "delay", "2" } };
@@ -22,7 +16,6 @@ static char folder[64], path[128];
 
 static int setup(void **state)
 {
-    (void)state;
     strcpy(folder, "/tmp/flametop-ini-XXXXXX");
     if (!mkdtemp(folder))
         return 1;
@@ -33,7 +26,6 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     char command[160];
-    (void)state;
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command);
 }
@@ -66,13 +58,11 @@ static void put_file(const char *text)
 
 static void an_empty_text_becomes_a_section(void **state)
 {
-    (void)state;
     assert_edited("", "[options]\ntheme = light\ndelay = 2\n");
 }
 
 static void values_are_replaced_in_place(void **state)
 {
-    (void)state;
     assert_edited("# mine\n[options]\n  theme=solarized\nevent = cycles\ndelay : 5 ; slow line\n",
                   "# mine\n[options]\ntheme = light\nevent = cycles\ndelay = 2 ; slow line\n");
     assert_edited("theme = mono\ndelay = 1\n", "theme = light\ndelay = 2\n");
@@ -80,7 +70,6 @@ static void values_are_replaced_in_place(void **state)
 
 static void missing_keys_are_appended_to_their_section(void **state)
 {
-    (void)state;
     assert_edited("[options]\nfreq = 199\n\n[keys]\nfreeze = z\n",
                   "[options]\nfreq = 199\ntheme = light\ndelay = 2\n\n[keys]\nfreeze = z\n");
     assert_edited("[keys]\nfreeze = z", "[keys]\nfreeze = z\n\n[options]\ntheme = light\ndelay = 2\n");
@@ -89,7 +78,6 @@ static void missing_keys_are_appended_to_their_section(void **state)
 
 static void other_sections_and_comments_stay_unchanged(void **state)
 {
-    (void)state;
     assert_edited(
         "[keys]\ntheme = F9\n[options]\n# theme = mono\n; delay = 3\nthemes = x\ntheme = mono\ndelay=9\n",
         "[keys]\ntheme = F9\n[options]\n# theme = mono\n; delay = 3\nthemes = x\ntheme = light\ndelay = 2\n");
@@ -98,7 +86,6 @@ static void other_sections_and_comments_stay_unchanged(void **state)
 static void editing_is_idempotent(void **state)
 {
     struct buf once = { 0 }, twice = { 0 };
-    (void)state;
     ini_edit(&once, "\n\n# x\r\n[options]\r\n\ntheme=1\n\n", "options", pairs, 2);
     ini_edit(&twice, buf_str(&once), "options", pairs, 2);
     assert_string_equal(buf_str(&once), buf_str(&twice));
@@ -110,7 +97,6 @@ static void files_and_folders_are_created_readable_only_by_the_owner(void **stat
 {
     struct error e = { 0 };
     struct stat st;
-    (void)state;
     assert_true(ini_write(path, NULL, "options", pairs, 2, &e));
     assert_file("[options]\ntheme = light\ndelay = 2\n");
     assert_int_equal(stat(path, &st), 0);
@@ -123,7 +109,6 @@ static void files_and_folders_are_created_readable_only_by_the_owner(void **stat
 static void an_existing_file_keeps_its_other_lines(void **state)
 {
     struct error e = { 0 };
-    (void)state;
     put_file("# hello\n[options]\nmouse = yes\ndelay = 1\n");
     assert_true(ini_write(path, NULL, "options", pairs, 2, &e));
     assert_file("# hello\n[options]\nmouse = yes\ndelay = 2\ntheme = light\n");
@@ -133,7 +118,6 @@ static void a_new_file_starts_as_a_copy_of_its_model(void **state)
 {
     char model[128];
     struct error e = { 0 };
-    (void)state;
     snprintf(model, sizeof model, "%s/model", folder);
     assert_true(ini_write(path, model, "options", pairs, 2, &e)); /* the model does not exist */
     assert_int_equal(unlink(path), 0);
@@ -148,7 +132,6 @@ static void symlinks_are_followed_to_the_file(void **state)
     char target[128];
     struct error e = { 0 };
     struct stat st;
-    (void)state;
     put_file("x = 1\n");
     snprintf(target, sizeof target, "%s/elsewhere", folder);
     assert_int_equal(rename(path, target), 0);
@@ -163,7 +146,6 @@ static void settings_that_could_not_be_read_back_are_not_written(void **state)
 {
     static const struct ini_pair bad[] = { { "theme", "a ; b" } }, broken[] = { { "theme", "a\n[keys" } };
     struct error e = { 0 };
-    (void)state;
     put_file("[options]\ntheme = mono\n");
     assert_false(ini_write(path, NULL, "options", bad, 1, &e));
     assert_false(ini_write(path, NULL, "options", broken, 1, &e));
@@ -180,7 +162,6 @@ static void settings_that_could_not_be_read_back_are_not_written(void **state)
 static void a_folder_of_another_user_is_not_written_to(void **state)
 {
     struct error e = { 0 };
-    (void)state;
     if (geteuid() != 0)
         skip();
     put_file("");

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/intern.h"
+#include "unit_test.h"
 
 static uint32_t intern_text(struct intern *in, const char *s)
 {
@@ -20,7 +14,6 @@ static void the_empty_string_has_id_zero(void **state)
 {
     struct intern *in = intern_new();
 
-    (void)state;
     assert_int_equal(intern_add(in, "", 0), 0);
     assert_int_equal(intern_add(in, NULL, 0), 0);
     assert_string_equal(intern_str(in, 0), "");
@@ -32,7 +25,6 @@ static void equal_strings_get_equal_ids_dense_from_one(void **state)
 {
     struct intern *in = intern_new();
 
-    (void)state;
     assert_int_equal(intern_text(in, "bash"), 1);
     assert_int_equal(intern_text(in, "mysqld"), 2);
     assert_int_equal(intern_text(in, "bash"), 1);
@@ -46,7 +38,6 @@ static void strings_end_after_n_bytes_or_at_a_nul(void **state)
 {
     struct intern *in = intern_new();
 
-    (void)state;
     assert_int_equal(intern_add(in, "abcdef", 3), intern_add(in, "abc\0xyz", 7));
     assert_string_equal(intern_str(in, 1), "abc");
     assert_int_equal(intern_add(in, "\0abc", 4), 0);
@@ -57,7 +48,6 @@ static void an_unknown_id_gives_the_empty_string(void **state)
 {
     struct intern *in = intern_new();
 
-    (void)state;
     assert_string_equal(intern_str(in, 1), "");
     assert_string_equal(intern_str(in, UINT32_MAX), "");
     intern_free(in);
@@ -71,7 +61,6 @@ static void strings_keep_their_address_while_many_are_added(void **state)
     char name[32];
     uint32_t i;
 
-    (void)state;
     first = intern_str(in, intern_text(in, "first"));
     before = intern_bytes(in);
     for (i = 0; i < 20000; i++) {
@@ -90,7 +79,6 @@ static void strings_keep_their_address_while_many_are_added(void **state)
 
 static void freeing_null_is_allowed(void **state)
 {
-    (void)state;
     intern_free(NULL);
 }
 
@@ -99,7 +87,6 @@ static void added_strings_are_found(void **state)
     struct intern *in = intern_new();
     uint32_t id, found;
 
-    (void)state;
     assert_false(intern_find(in, "one", 3, &found));
     id = intern_add(in, "one", 3);
     assert_true(intern_find(in, "one", 3, &found));

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Frames of an interpreter, copied from this process's own memory, and their groups. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "symbols/interpreter_frames.h"
+#include "unit_test.h"
 
 struct fake_code {
     uint64_t ident;
@@ -79,7 +75,6 @@ static void copy(unsigned n, const char *kinds)
 
 static void frames_of_a_stopped_thread_are_copied(void **state)
 {
-    (void)state;
     copy(3, "i");
     assert_int_equal(taken.n, 3);
     assert_int_equal(taken.rest, 0);
@@ -95,7 +90,6 @@ static void frames_of_a_stopped_thread_are_copied(void **state)
 
 static void a_copy_of_bad_memory_ends(void **state)
 {
-    (void)state;
     copy(2, "i");
     frames[0].code = (struct fake_code *)8;
     frames[1].back = (struct fake_frame *)16;
@@ -114,7 +108,6 @@ static void a_copy_of_bad_memory_ends(void **state)
 static void frames_are_grouped_by_what_runs_them(void **state)
 {
     struct interpreter_groups g;
-    (void)state;
     copy(6, "ieisie");
     interpreter_group(&PROCESS, &taken, &g);
     assert_int_equal(g.n, 3);
@@ -131,7 +124,6 @@ static void frames_are_grouped_by_what_runs_them(void **state)
 static void the_outermost_group_of_a_deep_recursion_is_truncated(void **state)
 {
     struct interpreter_groups g;
-    (void)state;
     copy(STACKPROBE_FRAMES_MAX + 5, "iei");
     interpreter_group(&PROCESS, &taken, &g);
     assert_int_equal(g.n, 2);
@@ -143,7 +135,6 @@ static void the_outermost_group_of_a_deep_recursion_is_truncated(void **state)
 static void groups_match_the_functions_that_run_them(void **state)
 {
     int shift;
-    (void)state;
     assert_true(interpreter_align(3, true, 3, false, &shift));
     assert_int_equal(shift, 0);
     assert_true(interpreter_align(4, true, 3, false, &shift)); /* the innermost one starts, or ends */
@@ -160,7 +151,6 @@ static void groups_match_the_functions_that_run_them(void **state)
 static void a_thread_has_the_nearest_descriptor_above_its_stack(void **state)
 {
     static const struct interpreter_thread all[] = { { 1, 500 }, { 2, 900 }, { 3, 300 } };
-    (void)state;
     assert_int_equal(interpreter_state_of(&PROCESS, all, 3, false, 200), 3);
     assert_int_equal(interpreter_state_of(&PROCESS, all, 3, false, 400), 1);
     assert_int_equal(interpreter_state_of(&PROCESS, all, 3, true, 400), 2);
@@ -172,7 +162,6 @@ static void a_frame_is_named_with_its_file_and_line(void **state)
 {
     struct interpreter_code c = { .name = "serve", .file = "web.py" };
     char text[INTERPRETER_TEXT_MAX];
-    (void)state;
     interpreter_frame_text(text, sizeof text, &fake, &c, 12);
     assert_string_equal(text, "serve (web.py:12)");
     interpreter_frame_text(text, sizeof text, &fake, NULL, 0);

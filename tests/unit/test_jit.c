@@ -320,7 +320,6 @@ static void a_recording_of_a_running_process_uses_its_current_map(void **state)
     struct symbolizer_stats stats;
     struct module *m = make_recorded_module(0);
 
-    (void)state;
     write_map("1000 10 still_there\n");
     start(&s, &cfg);
     assert_string_equal(settled(&s, m, 0x1000).name, "still_there");
@@ -336,7 +335,6 @@ static void a_recording_of_an_earlier_process_ignores_the_current_map(void **sta
     struct symbolizer_config cfg = { .recorded_ns = 1 }, elsewhere = { 0 };
     struct module *m = make_recorded_module(0);
 
-    (void)state;
     write_map("1000 10 not_its\n");
     start(&s, &cfg);
     assert_int_equal(settled(&s, m, 0x1000).state, SYMBOL_NONE);
@@ -361,7 +359,6 @@ static void names_stored_in_a_recording_are_valid_for_their_time(void **state)
     struct module *first = make_recorded_module(1), *second = make_recorded_module(2),
                   *beyond = make_recorded_module(3);
 
-    (void)state;
     assert_true(jittext_next(&at, &left, &epochs[0]));
     assert_true(jittext_next(&at, &left, &epochs[1]));
     assert_false(jittext_next(&at, &left, &epochs[2]));
@@ -385,7 +382,6 @@ static void a_symbol_name_cannot_start_an_epoch(void **state)
     const char *at;
     size_t left;
 
-    (void)state;
     jittext_begin(&b, 7, 1);
     jittext_add(&b, 0x1000, 0x10, "evil\n= 8 1");
     at = b.data;

@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +10,7 @@
 #include "jitdump_maker.h"
 #include "opened.h"
 #include "symbols/jitdump.h"
+#include "unit_test.h"
 
 struct reading {
     struct table t;
@@ -86,13 +80,11 @@ static void check_all_kinds(bool swap)
 
 static void loaded_code_has_its_name(void **state)
 {
-    (void)state;
     check_all_kinds(false);
 }
 
 static void opposite_byte_order_is_read(void **state)
 {
-    (void)state;
     check_all_kinds(true);
 }
 
@@ -101,7 +93,6 @@ static void moved_code_has_its_name_at_both_addresses(void **state)
     struct jitdump_maker m = { 0 };
     struct reading r;
 
-    (void)state;
     maker_header(&m, 1);
     maker_load(&m, 0x1000, 0x40, 7, "moves", 0x40);
     maker_load(&m, 0x2000, 0x40, 8, "stays", 0x9000);
@@ -120,7 +111,6 @@ static void later_code_replaces_earlier_code(void **state)
     struct jitdump_maker m = { 0 };
     struct reading r;
 
-    (void)state;
     maker_header(&m, 1);
     maker_load(&m, 0x1000, 0x100, 1, "old", 0);
     maker_load(&m, 0x1080, 0x100, 2, "new", 0);
@@ -150,7 +140,6 @@ static void replaced_code_is_found_by_time(void **state)
     struct reading r;
     uint64_t until;
 
-    (void)state;
     maker_header(&m, 1);
     load_at(&m, 100, 0x1000, 0x100, "first");
     load_at(&m, 150, 0x2000, 0x100, "only");
@@ -186,7 +175,6 @@ static void code_loaded_again_unchanged_is_not_a_change(void **state)
     struct reading r;
     uint64_t until;
 
-    (void)state;
     maker_header(&m, 1);
     load_at(&m, 100, 0x1000, 0x100, "same");
     load_at(&m, 200, 0x1000, 0x100, "same");
@@ -203,7 +191,6 @@ static void moved_code_changes_its_address_at_the_recorded_time(void **state)
     struct reading r;
     uint64_t until;
 
-    (void)state;
     maker_header(&m, 1);
     load_at(&m, 100, 0x1000, 0x100, "lies");
     load_at(&m, 110, 0x2000, 0x100, "moves");
@@ -236,7 +223,6 @@ static void check_undated(uint64_t first_ns, uint64_t second_ns, uint64_t flags)
 
 static void timestamps_of_another_clock_are_ignored(void **state)
 {
-    (void)state;
     check_undated(100, 200, 1);                           /* CPU ticks */
     check_undated(100, UINT64_C(4000000000000000000), 0); /* in the future */
 }
@@ -246,7 +232,6 @@ static void an_incomplete_record_is_read_later(void **state)
     struct jitdump_maker m = { 0 };
     struct reading r;
 
-    (void)state;
     maker_header(&m, 1);
     maker_load(&m, 0x1000, 0x40, 1, "whole", 0x40);
     maker_load(&m, 0x2000, 0x40, 2, "half", 0x40);
@@ -262,7 +247,6 @@ static void a_record_of_size_zero_ends_the_dump(void **state)
     struct jitdump_maker m = { 0 };
     struct reading r;
 
-    (void)state;
     maker_header(&m, 1);
     maker_load(&m, 0x1000, 0x40, 1, "whole", 0x40);
     maker_load(&m, 0x2000, 0x40, 2, "small", 0x40);
@@ -279,7 +263,6 @@ static void records_past_the_end_are_not_read(void **state)
     struct jitdump_maker m = { 0 };
     struct reading r;
 
-    (void)state;
     maker_header(&m, 1);
     maker_load(&m, 0x1000, 0x40, 1, "large", 0x40);
     maker_size(&m, UINT32_MAX);
@@ -293,7 +276,6 @@ static void invalid_records_are_skipped(void **state)
     struct jitdump_maker m = { 0 };
     struct reading r;
 
-    (void)state;
     maker_header(&m, 1);
     maker_other(&m, 0, 39); /* a load record with a truncated header */
     maker_other(&m, 1, 47); /* a move record */
@@ -317,7 +299,6 @@ static void dumps_larger_than_the_read_buffer_are_read(void **state)
     char name[32];
     int i;
 
-    (void)state;
     maker_header(&m, 1);
     for (i = 0; i < 3000; i++) {
         snprintf(name, sizeof name, "function_%d", i);
@@ -348,7 +329,6 @@ static void files_that_are_not_jitdumps_are_refused(void **state)
 {
     struct jitdump_maker m = { 0 }, later = { 0 };
 
-    (void)state;
     maker_header(&m, 1);
     m.b.len = 39;
     check_refused(&m);
@@ -365,7 +345,6 @@ static void mappings_are_recognized_as_jitdumps_by_file_name(void **state)
 {
     uint32_t number = 0;
 
-    (void)state;
     assert_true(jitdump_is_name("/root/.debug/jit/x/jit-123.dump", &number));
     assert_int_equal(number, 123);
     assert_true(jitdump_is_name("/tmp/jit-7.dump (deleted)", &number));
@@ -421,7 +400,6 @@ static void the_dump_is_found_by_its_mapping(void **state)
     struct error e = { 0 };
     int fd = opened_readable(jitdump_open((uint32_t)getpid(), &e));
 
-    (void)state;
     if (fd < 0)
         fail_msg("%s", e.text);
     assert_true(jitdump_is_one(fd));
@@ -465,7 +443,6 @@ static void a_process_without_a_dump_reports_the_reason(void **state)
 {
     struct error e = { 0 };
 
-    (void)state;
     assert_int_equal(jitdump_open((uint32_t)getpid(), &e), -1);
     assert_int_equal(e.class, ERROR_MISSING);
 }

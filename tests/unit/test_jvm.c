@@ -215,7 +215,6 @@ static void assert_no_signal_came(pid_t pid)
 
 static void processes_that_are_not_vms_get_no_signal(void **state)
 {
-    (void)state;
     for (int catches = 0; catches < 2; catches++) {
         struct error e = { 0 };
         pid_t pid = start_bystander(catches, NULL);
@@ -374,7 +373,6 @@ static void an_exited_process_is_not_a_vm(void **state)
 {
     struct error e = { 0 };
 
-    (void)state;
     assert_false(jvm_ask_map(0x7ffffff0, &e));
     assert_true(e.text[0] != '\0');
 }

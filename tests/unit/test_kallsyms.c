@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/mem.h"
 #include "symbols/kallsyms.h"
+#include "unit_test.h"
 
 static const char sample[] = "0000000000000000 A fixed_percpu_data\n"
                              "ffffffff81000000 T _stext\n"
@@ -48,7 +42,6 @@ static void functions_of_kernel_modules_and_bpf_are_found(void **state)
     struct table t;
     void *blob = parse(sample, sizeof sample - 1, &t);
 
-    (void)state;
     assert_string_equal(name_at(&t, UINT64_C(0xffffffff81000005)), "startup_64");
     assert_string_equal(name_at(&t, UINT64_C(0xffffffff81000100)), "local_function");
     assert_string_equal(name_at(&t, UINT64_C(0xffffffff81000190)), "__x64_sys_read");
@@ -64,7 +57,6 @@ static void data_and_gaps_between_sections_have_no_name(void **state)
     struct table t;
     void *blob = parse(sample, sizeof sample - 1, &t);
 
-    (void)state;
     assert_string_equal(name_at(&t, 0), "-");
     assert_string_equal(name_at(&t, UINT64_C(0xffffffff80ffffff)), "-");
     assert_string_equal(name_at(&t, UINT64_C(0xffffffffa0000000)), "-");
@@ -79,7 +71,6 @@ static void all_zero_addresses_are_reported_as_hidden(void **state)
     struct table t;
     void *blob = parse(hidden, sizeof hidden - 1, &t);
 
-    (void)state;
     assert_true(t.header->flags & TABLE_HIDDEN);
     assert_int_equal(t.header->n, 0);
     mem_free(blob);
@@ -94,7 +85,6 @@ static void invalid_lines_are_skipped(void **state)
     struct table t;
     void *blob = parse(text, sizeof text - 1, &t);
 
-    (void)state;
     assert_int_equal(t.header->n, 2);
     assert_string_equal(name_at(&t, UINT64_C(0xffffffff81000010)), "good");
     assert_string_equal(name_at(&t, UINT64_C(0xffffffff81000020)), "unfinished_but_whole");
@@ -105,7 +95,6 @@ static void a_text_truncated_anywhere_is_handled(void **state)
 {
     size_t n;
 
-    (void)state;
     for (n = 0; n < sizeof sample; n++) {
         struct table t;
         char *copy = mem_alloc(n);
@@ -119,7 +108,6 @@ static void a_text_truncated_anywhere_is_handled(void **state)
 
 static void idle_functions_and_their_clones_are_recognized(void **state)
 {
-    (void)state;
     assert_true(kallsyms_is_idle("default_idle"));
     assert_true(kallsyms_is_idle("pv_native_safe_halt"));
     assert_true(kallsyms_is_idle("intel_idle_ibrs"));

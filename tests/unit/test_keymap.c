@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "ui/action.h"
 #include "ui/term.h"
+#include "unit_test.h"
 
 static struct keymap *keymap_with(const char *action, const char *keys)
 {
@@ -34,7 +28,6 @@ static void expect_refused(const struct key_binding *b, size_t n, const char *wo
 static void every_default_key_parses_and_is_unique_in_its_scope(void **state)
 {
     struct keymap *km = keymap_new(NULL, 0, NULL);
-    (void)state;
     assert_non_null(km);
     for (enum action a = 1; a < ACTION_COUNT; a++) {
         char keys[64], *save = NULL;
@@ -54,7 +47,6 @@ static void every_default_key_parses_and_is_unique_in_its_scope(void **state)
 static void view_keys_override_global_keys(void **state)
 {
     struct keymap *km = keymap_new(NULL, 0, NULL);
-    (void)state;
     assert_int_equal(keymap_find(km, SCOPE_KEYS_FUNCTIONS, 'c'), ACTION_CGROUP);
     assert_int_equal(keymap_find(km, SCOPE_KEYS_FLAME, 'c'), ACTION_FLAME_COLOUR);
     assert_int_equal(keymap_find(km, SCOPE_KEYS_FLAME, 'C'), ACTION_CGROUP);
@@ -64,7 +56,6 @@ static void view_keys_override_global_keys(void **state)
 static void letters_in_pickers_go_to_the_filter(void **state)
 {
     struct keymap *km = keymap_new(NULL, 0, NULL);
-    (void)state;
     for (uint32_t key = '!'; key < 127; key++)
         assert_int_equal(keymap_find(km, SCOPE_KEYS_PICKER, key), ACTION_NONE);
     assert_int_equal(keymap_find(km, SCOPE_KEYS_PICKER, TK_ENTER), ACTION_PICK_TAKE);
@@ -74,7 +65,6 @@ static void letters_in_pickers_go_to_the_filter(void **state)
 static void a_rebound_action_loses_its_default_keys(void **state)
 {
     struct keymap *km = keymap_with("freeze", "F11 ^T");
-    (void)state;
     assert_int_equal(keymap_find(km, SCOPE_KEYS_FUNCTIONS, TK_F11), ACTION_FREEZE);
     assert_int_equal(keymap_find(km, SCOPE_KEYS_FUNCTIONS, 20), ACTION_FREEZE);
     assert_int_equal(keymap_find(km, SCOPE_KEYS_FUNCTIONS, 'z'), ACTION_NONE);
@@ -85,7 +75,6 @@ static void a_rebound_action_loses_its_default_keys(void **state)
 static void a_user_key_is_removed_from_its_default_action(void **state)
 {
     struct keymap *km = keymap_with("freeze", "x");
-    (void)state;
     assert_int_equal(keymap_find(km, SCOPE_KEYS_FUNCTIONS, 'x'), ACTION_FREEZE);
     assert_string_equal(keymap_keys(km, ACTION_CLEAR), "");
     keymap_free(km);
@@ -98,7 +87,6 @@ static void default_keys_can_be_cleared_but_quit_needs_a_key(void **state)
 {
     struct keymap *km = keymap_with("clear", "");
     const struct key_binding no_quit = { "quit", "" };
-    (void)state;
     assert_int_equal(keymap_find(km, SCOPE_KEYS_FUNCTIONS, 'x'), ACTION_NONE);
     keymap_free(km);
     expect_refused(&no_quit, 1, "quit");
@@ -110,7 +98,6 @@ static void invalid_bindings_are_refused_with_the_nearest_name(void **state)
                              none = { "qqqqqqqq", "z" };
     const struct key_binding twice[] = { { "freeze", "F12" }, { "write", "F12" } };
     const struct key_binding many = { "freeze", "1 2 3 4 5 6 7" };
-    (void)state;
     expect_refused(&action, 1, "\"freeze\"");
     expect_refused(&key, 1, "\"Enter\"");
     expect_refused(&none, 1, "unknown action");
@@ -121,7 +108,6 @@ static void invalid_bindings_are_refused_with_the_nearest_name(void **state)
 static void key_names_are_parsed_and_formatted(void **state)
 {
     static const char *const names[] = { "F1", "F12", "Space", "S-Tab", "PgUp", "^L", "a", "A", "\\", "?" };
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         uint32_t key;
         char back[16];
@@ -142,7 +128,6 @@ static void key_names_are_parsed_and_formatted(void **state)
 static void the_manual_lists_every_action(void **state)
 {
     struct buf mdoc = { 0 }, markdown = { 0 };
-    (void)state;
     action_document(&mdoc, ACTION_MDOC);
     action_document(&markdown, ACTION_MARKDOWN);
     for (enum action a = 1; a < ACTION_COUNT; a++) {

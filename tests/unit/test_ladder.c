@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Fallbacks for events that the kernel refuses. No event is opened. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <string.h>
 
 #include "perf/open.h"
+#include "unit_test.h"
 
 static struct live_config cfg;
 static struct plan plan;
@@ -17,7 +13,6 @@ static struct error error;
 
 static int teardown(void **state)
 {
-    (void)state;
     plan_done(&plan);
     scope_done(&cfg.scope);
     return 0;
@@ -66,7 +61,6 @@ static void assert_noted(uint32_t n, const char *what)
 static void named_cycles_fall_back_to_cpu_clock(void **state)
 {
     static const int answers[] = { ENOENT, ENODEV, ENXIO, EOPNOTSUPP };
-    (void)state;
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         plan_for("cycles:u");
         assert_true(refuse_member(0, answers[i]));
@@ -81,7 +75,6 @@ static void named_cycles_fall_back_to_cpu_clock(void **state)
 
 static void cycles_fall_back_at_any_position_of_the_list(void **state)
 {
-    (void)state;
     plan_for("cycles,page-faults");
     assert_true(refuse_member(0, ENOENT));
     assert_clock(0, "cpu-clock");
@@ -98,7 +91,6 @@ static void cycles_fall_back_at_any_position_of_the_list(void **state)
 
 static void cycles_are_dropped_when_cpu_clock_is_also_sampled(void **state)
 {
-    (void)state;
     plan_for("cycles,cpu-clock");
     assert_true(refuse_member(0, ENOENT));
     assert_int_equal(plan_first(&plan), 1);
@@ -120,7 +112,6 @@ static void cycles_are_dropped_when_cpu_clock_is_also_sampled(void **state)
 static void the_first_event_can_be_dropped(void **state)
 {
     static const int answers[] = { ENOENT, ENODEV, EOPNOTSUPP, EBUSY, ENOSPC };
-    (void)state;
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         plan_for("instructions,page-faults,cpu-clock");
         assert_int_equal(plan_attr(&plan, 1)->mmap, 0);
@@ -137,7 +128,6 @@ static void the_first_event_can_be_dropped(void **state)
 
 static void features_dropped_for_the_first_event_are_restored_for_the_next(void **state)
 {
-    (void)state;
     plan_for("instructions,page-faults");
     uint32_t steps = 0;
     while (plan_first(&plan) == 0) {
@@ -151,7 +141,6 @@ static void features_dropped_for_the_first_event_are_restored_for_the_next(void 
 
 static void a_group_continues_without_its_leader(void **state)
 {
-    (void)state;
     plan_for("{instructions,page-faults,minor-faults}:S,cpu-clock");
     assert_int_equal(plan_leader(&plan, 2), 0);
     assert_true(refuse_member(0, ENOENT));
@@ -165,7 +154,6 @@ static void a_group_continues_without_its_leader(void **state)
 
 static void the_first_event_gives_the_reason_when_nothing_opens(void **state)
 {
-    (void)state;
     plan_for("instructions,page-faults,branches");
     assert_true(refuse_member(0, ENOENT));
     assert_true(refuse_member(1, ENODEV));
@@ -180,7 +168,6 @@ static void the_first_event_gives_the_reason_when_nothing_opens(void **state)
 static void system_wide_failures_drop_no_event(void **state)
 {
     static const int answers[] = { EMFILE, ENFILE, ESRCH, ENOMEM };
-    (void)state;
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         plan_for("instructions,page-faults");
         assert_false(refuse_member(0, answers[i]));
@@ -193,7 +180,6 @@ static void system_wide_failures_drop_no_event(void **state)
 /* Twice the records would say that a thread leaves its CPU twice. */
 static void switches_are_recorded_once(void **state)
 {
-    (void)state;
     plan_for("cpu-clock,page-faults");
     assert_false(plan_attr(&plan, 0)->context_switch);
     plan.cfg.switches = true;

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/library.h"
+#include "unit_test.h"
 
 static struct {
     __typeof__(fdim) *fdim;
@@ -20,7 +15,6 @@ static void loaded_functions_can_be_called(void **state)
     static const struct library_symbol symbols[] = { LIBRARY_SYMBOL(lib, fdim), LIBRARY_SYMBOL(lib, hypot) };
     struct error e = { 0 };
 
-    (void)state;
     assert_true(library_load("libm.so.6", "libc6", symbols, 2, &e));
     assert_true(lib.fdim(5, 2) == 3);
     assert_true(lib.hypot(3, 4) == 5);
@@ -31,7 +25,6 @@ static void a_missing_library_is_reported_with_its_package(void **state)
     static const struct library_symbol symbols[] = { LIBRARY_SYMBOL(lib, fdim) };
     struct error e = { 0 };
 
-    (void)state;
     assert_false(library_load("libnowhere.so.9", "libnowhere9", symbols, 1, &e));
     assert_int_equal(e.class, ERROR_MISSING);
     assert_non_null(strstr(e.text, "libnowhere.so.9"));
@@ -43,7 +36,6 @@ static void a_missing_function_is_reported_as_another_version(void **state)
     const struct library_symbol symbols[] = { { "no_such_function", (void **)&lib.fdim, NULL } };
     struct error e = { 0 };
 
-    (void)state;
     assert_false(library_load("libm.so.6", "libc6", symbols, 1, &e));
     assert_int_equal(e.class, ERROR_MISSING);
     assert_non_null(strstr(e.text, "no_such_function"));

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <limits.h>
 #include <sys/mman.h>
 
 #include "base/clock.h"
 #include "lines_fixture.h"
 #include "symbols/lines.h"
+#include "unit_test.h"
 
 #define LONG_ENOUGH (60 * NS_PER_SEC)
 

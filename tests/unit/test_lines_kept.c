@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Inlined functions are cached on disk between starts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "base/buf.h"
 #include "symbolizer_lines_fixture.h"
+#include "unit_test.h"
 
 /* Starts a new symbolizer, which finds the cache of the previous one in the test's folder. */
 static void start_again(struct setup *s)

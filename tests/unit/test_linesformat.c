@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "symbols/linesformat.h"
+#include "unit_test.h"
 
 static struct lines_location make_example(void)
 {
@@ -42,7 +37,6 @@ static void built_locations_are_read_back(void **state)
     struct buf blob = { 0 };
     struct lines_view v;
 
-    (void)state;
     build_rows(&blob, 2);
     assert_true(lines_view(&v, blob.data, blob.len, NULL));
     assert_int_equal(v.header.n_rows, 2);
@@ -63,7 +57,6 @@ static void adjacent_ranges_without_inlining_are_merged(void **state)
     struct lines_view v;
     struct lines_location inlined = make_example();
 
-    (void)state;
     inlined.low = 0x30, inlined.high = 0x40;
     assert_true(lines_build_more(&b, &(struct lines_location){ .low = 0x10, .high = 0x20 }));
     assert_true(lines_build_more(&b, &(struct lines_location){ .low = 0x20, .high = 0x30 }));
@@ -88,7 +81,6 @@ static void equal_strings_are_stored_once(void **state)
     struct buf one = { 0 }, many = { 0 };
     struct lines_view first, second;
 
-    (void)state;
     build_rows(&one, 1);
     build_rows(&many, 50);
     assert_true(lines_view(&first, one.data, one.len, NULL));
@@ -105,7 +97,6 @@ static void the_size_of_a_reply_is_bounded(void **state)
     char name[4096];
     unsigned rows = 0;
 
-    (void)state;
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     place.inlined[0].name = name;
@@ -123,7 +114,6 @@ static void a_truncated_reply_is_refused(void **state)
     struct lines_view v;
     size_t n;
 
-    (void)state;
     build_rows(&blob, 2);
     for (n = 0; n < blob.len; n++)
         assert_false(lines_view(&v, blob.data, n, NULL));
@@ -139,7 +129,6 @@ static void a_damaged_reply_never_leads_outside_its_bounds(void **state)
     uint32_t i, k;
     int value;
 
-    (void)state;
     build_rows(&blob, 2);
     for (at = 0; at < blob.len; at++)
         for (value = 0; value < 256; value += 51) {
@@ -169,7 +158,6 @@ static void requests_with_an_inconsistent_size_are_refused(void **state)
     struct buf blob = { 0 };
     struct lines_view v;
 
-    (void)state;
     assert_false(lines_serve(&server, &payload, 3, NULL, 0, &blob, NULL));
     assert_false(lines_serve(&server, &payload, sizeof payload - 1, NULL, 0, &blob, NULL));
     payload.ask.n = UINT32_MAX;

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "ui/list.h"
+#include "unit_test.h"
 
 static uint64_t key_of(const void *ctx, uint32_t row)
 {
@@ -22,7 +16,6 @@ static void an_untouched_cursor_stays_on_the_first_row(void **state)
 {
     const uint64_t before[] = { 1, 2, 3 }, after[] = { 3, 1, 2 };
     struct list l = { 0 };
-    (void)state;
     list_update(&l, 3, key_of, before);
     list_update(&l, 3, key_of, after);
     assert_int_equal(l.cursor, 0);
@@ -33,7 +26,6 @@ static void a_moved_cursor_stays_with_its_row(void **state)
 {
     const uint64_t before[] = { 1, 2, 3 }, after[] = { 3, 1, 2 };
     struct list l = { 0 };
-    (void)state;
     list_update(&l, 3, key_of, before);
     assert_true(list_act(&l, ACTION_DOWN, key_of, before));
     list_update(&l, 3, key_of, after);
@@ -45,7 +37,6 @@ static void a_found_row_keeps_the_cursor_also_if_it_was_the_first(void **state)
 {
     const uint64_t before[] = { 2, 1, 3 }, after[] = { 3, 1, 2 };
     struct list l = { 0 };
-    (void)state;
     list_update(&l, 3, key_of, before);
     assert_int_equal(list_find(&l, 0, is_even, key_of, before), SEARCH_FOUND);
     assert_int_equal(l.cursor, 0);
@@ -58,7 +49,6 @@ static void the_cursor_stays_in_place_when_its_row_disappears(void **state)
 {
     const uint64_t before[] = { 1, 2, 3, 4 }, after[] = { 1, 3, 4 }, last[] = { 9 };
     struct list l = { 0 };
-    (void)state;
     list_update(&l, 4, key_of, before);
     list_go(&l, 1, key_of, before);
     list_update(&l, 3, key_of, after);
@@ -75,7 +65,6 @@ static void a_new_query_shows_the_first_rows(void **state)
 {
     uint64_t rows[100];
     struct list l = { 0 };
-    (void)state;
     for (uint64_t i = 0; i < 100; i++)
         rows[i] = i + 1;
     list_update(&l, 100, key_of, rows);
@@ -108,7 +97,6 @@ static void a_saved_position_is_restored(void **state)
     uint64_t rows[100], later[100];
     struct list l = { 0 };
     struct view_position at = { 0 };
-    (void)state;
     for (uint64_t i = 0; i < 100; i++) {
         rows[i] = i + 1;
         later[i] = (i + 100 - 5) % 100 + 1; /* moved down by five rows */
@@ -141,7 +129,6 @@ static void the_cursor_is_always_visible(void **state)
 {
     uint64_t rows[100];
     struct list l = { 0 };
-    (void)state;
     for (uint64_t i = 0; i < 100; i++)
         rows[i] = i + 1;
     list_update(&l, 100, key_of, rows);
@@ -167,7 +154,6 @@ static void moving_stops_at_both_ends(void **state)
 {
     const uint64_t rows[] = { 1, 2 };
     struct list l = { 0 };
-    (void)state;
     list_update(&l, 2, key_of, rows);
     list_act(&l, ACTION_UP, key_of, rows);
     assert_int_equal(l.cursor, 0);
@@ -182,7 +168,6 @@ static void search_wraps_at_the_end(void **state)
 {
     const uint64_t rows[] = { 2, 3, 4, 5 };
     struct list l = { 0 };
-    (void)state;
     list_update(&l, 4, key_of, rows);
     assert_int_equal(list_search(&l, 0, is_even, rows), 0);
     assert_int_equal(list_search(&l, 1, is_even, rows), 2);
@@ -199,7 +184,6 @@ static void search_reports_when_nothing_matches(void **state)
 {
     const uint64_t rows[] = { 1, 3 };
     struct list l = { 0 };
-    (void)state;
     assert_int_equal(list_search(&l, 1, is_even, rows), -1);
     list_update(&l, 2, key_of, rows);
     assert_int_equal(list_search(&l, -1, is_even, rows), -1);
@@ -210,7 +194,6 @@ static void screen_lines_map_to_rows_only_where_rows_are_drawn(void **state)
     const uint64_t keys[] = { 1, 2, 3, 4, 5 };
     struct list l = { 0 };
     uint32_t row;
-    (void)state;
     assert_false(list_row_at(&l, 0, &row));
     list_update(&l, 5, key_of, keys);
     list_go(&l, 4, key_of, keys);

@@ -13,7 +13,6 @@
 
 static void all_cpus_show_a_spinning_child_with_its_callers(void **state)
 {
-    (void)state;
     child(spin);
     open_all_or_skip();
     RUN_UNTIL(seen.mine >= 50);
@@ -29,7 +28,6 @@ static void all_cpus_show_a_spinning_child_with_its_callers(void **state)
  * apart. */
 static void records_are_ordered_by_time_across_cpus(void **state)
 {
-    (void)state;
     child(fork_storm);
     child(spin);
     cfg.freq_hz = 4000;
@@ -44,7 +42,6 @@ static void records_are_ordered_by_time_across_cpus(void **state)
 
 static void pid_scope_samples_only_that_process(void **state)
 {
-    (void)state;
     child(spin);
     pid_t pid = child(spin);
     scope_to(pid);
@@ -56,7 +53,6 @@ static void pid_scope_samples_only_that_process(void **state)
 
 static void an_exited_target_is_noticed_without_busy_polling(void **state)
 {
-    (void)state;
     pid_t pid = child(spin);
     scope_to(pid);
     open_or_skip();
@@ -70,7 +66,6 @@ static void an_exited_target_is_noticed_without_busy_polling(void **state)
 
 static void a_wakeup_descriptor_ends_the_wait(void **state)
 {
-    (void)state;
     int wake[2];
     scope_to(child(spin));
     open_or_skip();
@@ -113,7 +108,6 @@ static void fork_and_end(void)
 
 static void a_child_is_sampled_after_its_parent_exited(void **state)
 {
-    (void)state;
     assert_int_equal(pipe(go_pipe), 0);
     pid_t pid = child(fork_and_end);
     scope_to(pid);
@@ -131,7 +125,6 @@ static void a_child_is_sampled_after_its_parent_exited(void **state)
 
 static void children_are_not_sampled_with_following_disabled(void **state)
 {
-    (void)state;
     assert_int_equal(pipe(go_pipe), 0);
     pid_t pid = child(fork_and_end);
     scope_to(pid);
@@ -174,13 +167,11 @@ static void expect_samples_from_exec(bool wide)
 
 static void a_command_is_sampled_from_its_exec(void **state)
 {
-    (void)state;
     expect_samples_from_exec(false);
 }
 
 static void a_command_with_system_wide_scope_is_sampled_from_its_exec(void **state)
 {
-    (void)state;
     expect_samples_from_exec(true);
     assert_int_equal(seen.others, 0);
 }
@@ -201,7 +192,6 @@ static void fork_short_children(void)
 
 static void children_shorter_than_a_period_are_sampled_system_wide(void **state)
 {
-    (void)state;
     assert_int_equal(pipe(go_pipe), 0);
     pid_t pid = child(fork_short_children);
     scope_to(pid);
@@ -265,21 +255,18 @@ static void sample_existing_child(bool wide, bool inherit)
 
 static void existing_children_are_sampled(void **state)
 {
-    (void)state;
     sample_existing_child(false, true);
     assert_int_equal(seen.others, 0);
 }
 
 static void existing_children_are_sampled_system_wide(void **state)
 {
-    (void)state;
     sample_existing_child(true, true);
     assert_int_equal(seen.others, 0);
 }
 
 static void existing_children_are_not_sampled_with_following_disabled(void **state)
 {
-    (void)state;
     sample_existing_child(false, false);
     assert_int_equal(seen.mine, 0);
 }
@@ -296,7 +283,6 @@ static void expect_weights(uint64_t least, uint64_t most)
 static void sample_weights_follow_the_varied_period(void **state)
 {
     uint64_t period = NS_PER_SEC / 999;
-    (void)state;
     scope_to(child(spin));
     closer = note_weight;
     weight_most = 0;
@@ -310,7 +296,6 @@ static void sample_weights_follow_the_varied_period(void **state)
 static void system_wide_samples_weigh_the_nominal_period(void **state)
 {
     uint64_t period = NS_PER_SEC / 999;
-    (void)state;
     child(spin);
     closer = note_weight;
     weight_most = 0;
@@ -324,7 +309,6 @@ static void system_wide_samples_weigh_the_nominal_period(void **state)
 
 static void a_reopened_source_samples_children_of_its_targets(void **state)
 {
-    (void)state;
     assert_int_equal(pipe(go_pipe), 0);
     pid_t pid = child(fork_and_end);
     scope_to(pid);
@@ -366,7 +350,6 @@ __attribute__((no_sanitize("address", "thread"))) static void touch_pages(void)
 
 static void software_events_keep_their_period_as_the_sample_weight(void **state)
 {
-    (void)state;
     weight = 0;
     weight_least = UINT64_MAX;
     assert_true(event_parse("page-faults", &cfg.event, &error));
@@ -387,7 +370,6 @@ static void software_events_keep_their_period_as_the_sample_weight(void **state)
 /* The kernel reports lost records in front of the next one that fits, and here none follows. */
 static void losses_at_the_end_of_a_ring_are_counted(void **state)
 {
-    (void)state;
     siginfo_t ended;
     struct live_stats stats;
     assert_true(event_parse("page-faults", &cfg.event, &error));
@@ -415,7 +397,6 @@ static void losses_at_the_end_of_a_ring_are_counted(void **state)
 
 static void records_that_do_not_fit_in_the_ring_are_counted_as_lost(void **state)
 {
-    (void)state;
     child(spin);
     cfg.freq_hz = 20000;
     cfg.ring_bytes = 32 * 1024;
@@ -459,7 +440,6 @@ static bool stop_at_once(void *ctx, const struct record *r)
 
 static void stopping_a_drain_loses_nothing(void **state)
 {
-    (void)state;
     int calls = 0;
     pid_t pid = child(spin);
     scope_to(pid);
@@ -472,7 +452,6 @@ static void stopping_a_drain_loses_nothing(void **state)
 
 static void only_the_listed_cpus_are_sampled(void **state)
 {
-    (void)state;
     child(spin);
     child(spin);
     assert_true(scope_set_cpus(&cfg.scope, "0", &error));
@@ -485,7 +464,6 @@ static void only_the_listed_cpus_are_sampled(void **state)
 
 static void user_space_only_sampling_has_no_kernel_samples(void **state)
 {
-    (void)state;
     child(fork_storm);
     child(spin);
     cfg.scope.no_kernel = true;
@@ -515,7 +493,6 @@ static void wait_until_owned_by_nobody(pid_t pid)
 
 static void user_scope_excludes_other_users(void **state)
 {
-    (void)state;
     if (geteuid() != 0) {
         print_message("skipped: needs root, to become another user\n");
         skip();
@@ -553,7 +530,6 @@ static void count_second(const struct record *r)
 
 static void several_cgroups_are_sampled_at_once(void **state)
 {
-    (void)state;
     char names[2][64], paths[2][512], list[1100];
     for (int i = 0; i < 2; i++) {
         snprintf(names[i], sizeof names[i], "flametop-test.%d.%d", (int)getpid(), i);
@@ -592,7 +568,6 @@ static void several_cgroups_are_sampled_at_once(void **state)
 
 static void cgroup_scope_samples_only_its_tasks(void **state)
 {
-    (void)state;
     char name[64], path[512], file[600], pid_text[16];
     snprintf(name, sizeof name, "/flametop-test.%d", (int)getpid());
     if (!make_cgroup(path, sizeof path, name + 1)) {
@@ -694,7 +669,6 @@ static struct verdict open_with_limits(rlim_t files, bool drop_user)
 
 static void a_process_with_many_threads_is_sampled_under_low_limits(void **state)
 {
-    (void)state;
     pid_t pid = child(many_threads);
     scope_to(pid);
     wait_for_threads(pid, MANY);
@@ -710,7 +684,6 @@ static void a_process_with_many_threads_is_sampled_under_low_limits(void **state
 
 static void unprivileged_users_sample_own_processes_or_get_a_message(void **state)
 {
-    (void)state;
     if (geteuid() != 0) {
         print_message("skipped: needs root, to drop privileges\n");
         skip();
@@ -731,7 +704,6 @@ static void unprivileged_users_sample_own_processes_or_get_a_message(void **stat
 /* All limits at once: few files, no locked memory, no privilege, and four events that want rings of 16 MB. */
 static void several_events_with_low_limits_are_sampled_or_refused_with_a_reason(void **state)
 {
-    (void)state;
     if (geteuid() != 0) {
         print_message("skipped: needs root, to drop privileges\n");
         skip();
@@ -759,7 +731,6 @@ static void several_events_with_low_limits_are_sampled_or_refused_with_a_reason(
 
 static void a_process_of_another_user_is_refused_by_name(void **state)
 {
-    (void)state;
     if (geteuid() != 0) {
         print_message("skipped: needs root, to drop privileges\n");
         skip();
@@ -773,7 +744,6 @@ static void a_process_of_another_user_is_refused_by_name(void **state)
 
 static void an_event_that_does_not_exist_is_named(void **state)
 {
-    (void)state;
     cfg.event = (struct event){ .name = "no-such-counter", .kind = EVENT_HARDWARE };
     cfg.event.attr.type = PERF_TYPE_HARDWARE;
     cfg.event.attr.config = 9999;
@@ -784,7 +754,6 @@ static void an_event_that_does_not_exist_is_named(void **state)
 
 static void the_default_hardware_event_falls_back_to_cpu_clock(void **state)
 {
-    (void)state;
     const struct live_note *notes;
     cfg.event = (struct event){ .name = "cycles:u", .kind = EVENT_HARDWARE, .precise_max = true };
     cfg.event.attr.type = PERF_TYPE_HARDWARE;
@@ -804,7 +773,6 @@ static void the_default_hardware_event_falls_back_to_cpu_clock(void **state)
 
 static void a_frequency_above_the_limit_is_lowered_with_a_note(void **state)
 {
-    (void)state;
     const struct live_note *notes;
     uint64_t limit = 0;
     if (!file_read_u64("/proc/sys/kernel/perf_event_max_sample_rate", &limit)) {
@@ -821,7 +789,6 @@ static void a_frequency_above_the_limit_is_lowered_with_a_note(void **state)
 
 static void an_empty_scope_is_refused(void **state)
 {
-    (void)state;
     cfg.scope.no_kernel = cfg.scope.no_user = true;
     assert_null(live_open(&cfg, &error));
     assert_int_equal(error.class, ERROR_ARGUMENT);
@@ -829,7 +796,6 @@ static void an_empty_scope_is_refused(void **state)
 
 static void an_exited_process_is_named(void **state)
 {
-    (void)state;
     char text[64];
     pid_t pid = child(spin);
     scope_to(pid);
@@ -854,7 +820,6 @@ static int teardown_hotplug(void **state)
 
 static void a_cpu_going_offline_and_online_keeps_sampling(void **state)
 {
-    (void)state;
     uint64_t online = 0;
     for (int i = 0; i < 3; i++)
         child(spin);
@@ -896,7 +861,6 @@ static void replace_events_by_hung_up_pipes(void)
 
 static void an_event_that_hangs_up_is_reopened(void **state)
 {
-    (void)state;
     child(spin);
     open_all_or_skip();
     uint32_t cpus = live_cpu_count(live);
@@ -950,7 +914,6 @@ static bool is_starved_after(uint64_t enabled_ns, uint64_t running_ns)
 
 static void an_event_that_never_got_a_counter_is_reported(void **state)
 {
-    (void)state;
     scope_to(child(sleep_forever));
     assert_true(is_starved_after(10 * NS_PER_SEC, 0));
     assert_false(is_starved_after(10 * NS_PER_SEC, 1));
@@ -1017,7 +980,6 @@ static int check_lost_event(void)
 
 static void an_event_that_hangs_up_and_cannot_be_reopened_is_reported(void **state)
 {
-    (void)state;
     child(spin);
     open_all_or_skip();
     assert_in_child(check_lost_event);
@@ -1041,7 +1003,6 @@ static int open_on_the_first_cpu_only(void)
 
 static void events_missing_on_some_cpus_are_sampled_on_the_others(void **state)
 {
-    (void)state;
     open_all_or_skip();
     if (live_cpu_count(live) < 2) {
         print_message("skipped: needs two CPUs\n");
@@ -1063,7 +1024,6 @@ static int open_with_all_counters_in_use(void)
 
 static void counters_in_use_by_others_are_reported(void **state)
 {
-    (void)state;
     assert_in_child(open_with_all_counters_in_use);
 }
 

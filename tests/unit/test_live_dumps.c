@@ -140,7 +140,6 @@ __attribute__((no_sanitize("address"))) static void reads_over_words(void)
 
 static void samples_contain_registers_and_the_stack_bytes(void **state)
 {
-    (void)state;
     scope_to(child(spin_over_words));
     open_dumps();
     RUN_UNTIL(dumps.whole >= 100);
@@ -154,7 +153,6 @@ static void samples_contain_registers_and_the_stack_bytes(void **state)
 
 static void live_lasts_estimates_ring_space_from_the_rate(void **state)
 {
-    (void)state;
     scope_to(child(spin_over_words));
     cfg.freq_hz = 99;
     open_dumps();
@@ -171,7 +169,6 @@ static void live_lasts_estimates_ring_space_from_the_rate(void **state)
 
 static void rings_need_no_draining_until_they_could_be_full(void **state)
 {
-    (void)state;
     (void)child(spin_over_words);
     cfg.freq_hz = 99;
     open_dumps();
@@ -189,7 +186,6 @@ static void rings_need_no_draining_until_they_could_be_full(void **state)
 
 static void kernel_samples_have_the_kernel_chain_and_user_registers(void **state)
 {
-    (void)state;
     scope_to(child(reads_over_words));
     open_dumps();
     RUN_UNTIL(dumps.chained_kernel >= 20 && dumps.whole >= 20);
@@ -199,7 +195,6 @@ static void kernel_samples_have_the_kernel_chain_and_user_registers(void **state
 
 static void idle_and_kernel_threads_have_no_dumps(void **state)
 {
-    (void)state;
     child(spin_over_words);
     need_dumps();
     open_all_or_skip();
@@ -213,7 +208,6 @@ static void idle_and_kernel_threads_have_no_dumps(void **state)
 /* Dumps of 64 KiB do not divide the ring evenly: many wrap. */
 static void the_largest_dumps_stay_intact_when_they_wrap(void **state)
 {
-    (void)state;
     cfg.stack_bytes = LIVE_STACK_BYTES_MAX;
     cfg.ring_bytes = 512 * 1024;
     scope_to(child(spin_over_words));
@@ -228,7 +222,6 @@ static void the_largest_dumps_stay_intact_when_they_wrap(void **state)
 
 static void dumps_that_do_not_fit_are_counted_as_lost_and_resume(void **state)
 {
-    (void)state;
     cfg.ring_bytes = 128 * 1024;
     scope_to(child(spin_over_words));
     open_dumps();
@@ -247,7 +240,6 @@ static void dumps_that_do_not_fit_are_counted_as_lost_and_resume(void **state)
 
 static void kernel_only_sampling_has_no_dumps(void **state)
 {
-    (void)state;
     const struct live_note *notes;
     cfg.scope.no_user = true;
     scope_to(child(read_zeros));
@@ -287,7 +279,6 @@ static void open_at(uint64_t freq_hz)
 
 static void auto_uses_full_dumps_at_the_default_rate(void **state)
 {
-    (void)state;
     const struct live_note *notes;
     open_at(99);
     assert_int_equal(live_attr(live)->sample_stack_user, LIVE_STACK_BYTES);
@@ -297,7 +288,6 @@ static void auto_uses_full_dumps_at_the_default_rate(void **state)
 
 static void auto_shrinks_dumps_at_a_high_rate(void **state)
 {
-    (void)state;
     const struct live_note *notes;
     open_at(1999);
     assert_int_equal(live_config_of(live)->stack_bytes, 8192);
@@ -309,7 +299,6 @@ static void auto_shrinks_dumps_at_a_high_rate(void **state)
 
 static void auto_uses_frame_pointers_at_a_very_high_rate(void **state)
 {
-    (void)state;
     const struct live_note *notes;
     open_at(4999);
     assert_int_equal(live_config_of(live)->callchain, CALLCHAIN_FP);
@@ -335,7 +324,6 @@ static void fork_child_over_words(void)
 
 static void children_of_a_task_have_their_own_dumps(void **state)
 {
-    (void)state;
     assert_int_equal(pipe(go_pipe), 0);
     scope_to(child(fork_child_over_words));
     open_dumps();
@@ -367,7 +355,6 @@ static void threads_of_words(void)
 /* A thread's stack ends at the end of its mapping, and so does its dump. */
 static void threads_have_dumps_of_their_own_stacks(void **state)
 {
-    (void)state;
     cfg.stack_bytes = LIVE_STACK_BYTES_MAX;
     scope_to(child(threads_of_words));
     open_dumps();
@@ -377,7 +364,6 @@ static void threads_have_dumps_of_their_own_stacks(void **state)
 
 static void cgroup_samples_have_dumps(void **state)
 {
-    (void)state;
     char path[512], file[600], pid_text[16];
     need_dumps();
     if (!make_cgroup(path, sizeof path, "flametop-test-dumps")) {
@@ -416,7 +402,6 @@ static int teardown_cpu(void **state)
 
 static void a_cpu_back_online_has_dumps(void **state)
 {
-    (void)state;
     uint64_t online = 0;
     for (int i = 0; i < 3; i++)
         child(spin_over_words);
@@ -444,7 +429,6 @@ static void a_cpu_back_online_has_dumps(void **state)
 /* An unprivileged user may lock 516 KiB of ring per CPU, and no more in this test. */
 static void little_locked_memory_still_gives_stacks(void **state)
 {
-    (void)state;
     int ends[2];
     struct {
         uint64_t opened, seen, class;
@@ -499,7 +483,6 @@ static void touch_pages(void)
 
 static void a_period_of_one_with_dumps_exceeds_the_budget(void **state)
 {
-    (void)state;
     uint64_t hz = 0;
     cfg.event = (struct event){ .name = "page-faults", .kind = EVENT_SOFTWARE };
     cfg.event.attr.type = PERF_TYPE_SOFTWARE;
@@ -523,7 +506,6 @@ static void a_period_of_one_with_dumps_exceeds_the_budget(void **state)
 
 static void rare_events_with_a_period_keep_their_dumps(void **state)
 {
-    (void)state;
     cfg.freq_hz = 0;
     cfg.period = 100 * NS_PER_MS; /* of cpu-clock */
     cfg.callchain = CALLCHAIN_AUTO;
@@ -536,7 +518,6 @@ static void rare_events_with_a_period_keep_their_dumps(void **state)
 
 static void branch_records_are_sampled_or_refused_with_a_reason(void **state)
 {
-    (void)state;
     cfg.callchain = CALLCHAIN_LBR;
     scope_to(child(spin));
     live = live_open(&cfg, &error); /* of cpu-clock: no machine has them */

@@ -103,7 +103,6 @@ static void expect_pages(void)
 
 static void the_leader_samples_and_reads_the_other_members(void **state)
 {
-    (void)state;
     scope_to(child(touch_on_go));
     open_or_skip();
     signal_go();
@@ -119,7 +118,6 @@ static void the_leader_samples_and_reads_the_other_members(void **state)
 /* Uses the kernel's inheritance or, before Linux 6.13, all CPUs. */
 static void children_are_read_separately(void **state)
 {
-    (void)state;
     scope_to(child(fork_and_touch_on_go));
     open_or_skip();
     signal_go();
@@ -128,7 +126,6 @@ static void children_are_read_separately(void **state)
 
 static void each_member_samples_when_the_leader_does_not_read(void **state)
 {
-    (void)state;
     cfg.event.reads = false;
     cfg.freq_hz = 0;
     cfg.period = 20; /* few enough samples for the ring, however late it is drained */
@@ -145,7 +142,6 @@ static void each_member_samples_when_the_leader_does_not_read(void **state)
 
 static void a_member_that_does_not_open_is_dropped_and_named(void **state)
 {
-    (void)state;
     const struct live_note *notes;
     cfg.event.members = 3;
     cfg.n_others = 2;
@@ -163,7 +159,6 @@ static void a_member_that_does_not_open_is_dropped_and_named(void **state)
 
 static void events_outside_the_group_sample_at_their_own_rate(void **state)
 {
-    (void)state;
     cfg.others[1] =
         (struct live_extra_event){ software("minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN), 0, 10 };
     cfg.others[2] = (struct live_extra_event){ software("no-such-counter", 12345), 99, 0 };
@@ -187,7 +182,6 @@ static void events_outside_the_group_sample_at_their_own_rate(void **state)
 
 static void a_first_event_that_does_not_open_is_dropped_and_named(void **state)
 {
-    (void)state;
     const struct live_note *notes;
     uint8_t members = cfg.event.members;
     cfg.event = software("no-such-counter", 12345);
@@ -210,7 +204,6 @@ static void a_first_event_that_does_not_open_is_dropped_and_named(void **state)
 
 static void the_first_event_is_reported_when_none_opens(void **state)
 {
-    (void)state;
     cfg.event = software("no-such-counter", 12345);
     cfg.others[0].event = software("nor-such-a-one", 12346);
     scope_to(child(touch_on_go));

@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +6,7 @@
 #include "base/buf.h"
 #include "symbols/livestacks.h"
 #include "symbols/livestacks_report.h"
+#include "unit_test.h"
 #include "unwind/ehframe.h"
 
 static void add_head(struct buf *b, enum error_class class, const char *text)
@@ -33,7 +28,6 @@ static void stacks_are_found_by_thread(void **state)
     struct livestacks s = { 0 };
     struct error e = { 0 };
     struct buf b = { 0 };
-    (void)state;
     add_head(&b, ERROR_NONE, "");
     add_record(&b, (struct livestacks_record){ .tid = 9, .n = 3, .holder = 4, .stopped_ns = 70 }, 3);
     add_record(&b, (struct livestacks_record){ .tid = 4, .refused = 1 }, 0);
@@ -55,7 +49,6 @@ static void paths_are_cleaned_and_bounded(void **state)
     struct error e = { 0 };
     struct buf b = { 0 };
     char longest[LIVESTACKS_PATH_MAX];
-    (void)state;
     memset(longest, 'x', sizeof longest);
     add_head(&b, ERROR_NONE, "");
     add_record(&b, (struct livestacks_record){ .tid = 1, .n = 2, .path = 5, .path_at = 7 }, 2);
@@ -76,7 +69,6 @@ static void paths_are_cleaned_and_bounded(void **state)
 static void a_truncated_report_keeps_its_whole_stacks(void **state)
 {
     struct buf b = { 0 };
-    (void)state;
     add_head(&b, ERROR_NONE, "");
     add_record(&b, (struct livestacks_record){ .tid = 9, .n = 1 }, 1);
     size_t whole = b.len;
@@ -98,7 +90,6 @@ static void wrong_numbers_are_refused(void **state)
     const struct livestacks_record wrong[] = { { .end = REMOTE_ENDS },
                                                { .n = LIVESTACKS_FRAMES_MAX + 1 },
                                                { .path = LIVESTACKS_PATH_MAX + 1 } };
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct livestacks s = { 0 };
         struct error e = { 0 };
@@ -117,7 +108,6 @@ static void the_error_of_the_child_is_cleaned(void **state)
     struct livestacks s = { 0 };
     struct error e = { 0 };
     struct buf b = { 0 };
-    (void)state;
     add_head(&b, ERROR_PERMISSION, "no\033[31m");
     assert_false(livestacks_parse(b.data, b.len, &s, &e));
     assert_int_equal(e.class, ERROR_PERMISSION);
@@ -156,7 +146,6 @@ static int check_object(struct dl_phdr_info *info, size_t size, void *found)
 static void tables_of_loaded_files_are_found(void **state)
 {
     int found = 0;
-    (void)state;
     dl_iterate_phdr(check_object, &found);
     assert_true(found > 0);
 }

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "unit_test.h"
 
 static void messages_can_be_read_back_with_their_time(void **state)
 {
     uint64_t n = log_count(), before = clock_now_ns(), time_ns = 0;
     char text[100];
 
-    (void)state;
     log_add("lost %d samples", 3);
     assert_int_equal(log_count(), n + 1);
     assert_true(log_get(n, text, sizeof text, &time_ns));
@@ -32,7 +25,6 @@ static void each_message_is_a_single_clean_line(void **state)
     uint64_t n = log_count();
     char text[100];
 
-    (void)state;
     log_add("comm %s", "a\n\033[31mb");
     assert_true(log_get(n, text, sizeof text, NULL));
     assert_string_equal(text, "comm a??[31mb");
@@ -43,7 +35,6 @@ static void a_small_buffer_gets_the_beginning_of_the_message(void **state)
     uint64_t n = log_count();
     char text[4];
 
-    (void)state;
     log_add("abcdef");
     assert_true(log_get(n, text, sizeof text, NULL));
     assert_string_equal(text, "abc");
@@ -54,7 +45,6 @@ static void the_oldest_messages_are_dropped_from_the_ring(void **state)
     uint64_t start = log_count(), last, n;
     char text[100], expected[100];
 
-    (void)state;
     for (n = 0; n < 1000; n++)
         log_add("message %d", (int)n);
     last = log_count() - 1;
@@ -83,7 +73,6 @@ static void messages_of_several_threads_do_not_mix(void **state)
     pthread_t a, b;
     char text[100];
 
-    (void)state;
     assert_int_equal(pthread_create(&a, NULL, add_many, "aaaa"), 0);
     assert_int_equal(pthread_create(&b, NULL, add_many, "bbbb"), 0);
     pthread_join(a, NULL);

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The filter of the log: which texts are comparisons, and what passes them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "session/query/log_filter.h"
+#include "unit_test.h"
 
 static struct log_condition parsed(const char *text)
 {
@@ -31,7 +27,6 @@ static void assert_parsed(const char *text, const char *field, enum log_test tes
 
 static void comparisons_have_a_field_a_sign_and_a_value(void **state)
 {
-    (void)state;
     assert_parsed("ret<0", "ret", LOG_LESS, "0");
     assert_parsed(" ret <= -2 ", "ret", LOG_AT_MOST, "-2");
     assert_parsed("ret>=0x10", "ret", LOG_AT_LEAST, "0x10");
@@ -44,7 +39,6 @@ static void comparisons_have_a_field_a_sign_and_a_value(void **state)
 
 static void an_exclamation_mark_asks_for_samples_without_a_field(void **state)
 {
-    (void)state;
     assert_parsed("!dev", "dev", LOG_ABSENT, "");
     assert_parsed(" !prev_state ", "prev_state", LOG_ABSENT, "");
     assert_parsed("\"!dev\"", "", LOG_CONTAINS, "!dev");
@@ -55,7 +49,6 @@ static void an_exclamation_mark_asks_for_samples_without_a_field(void **state)
 
 static void other_texts_are_looked_for_in_the_row(void **state)
 {
-    (void)state;
     assert_parsed("", "", LOG_CONTAINS, "");
     assert_parsed("openat", "", LOG_CONTAINS, "openat");
     assert_parsed("==> next", "", LOG_CONTAINS, "==> next");
@@ -66,7 +59,6 @@ static void other_texts_are_looked_for_in_the_row(void **state)
 static void a_size_needs_a_number(void **state)
 {
     static const char *const texts[] = { "ret<x", "ret>=", "ret>5x", "ret<99999999999999999999", "a<-" };
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct log_filter f;
         struct error e = { 0 };
@@ -81,7 +73,6 @@ static void names_and_values_of_any_length_are_bounded(void **state)
     char text[1000];
     struct log_filter filter;
     struct error e = { 0 };
-    (void)state;
     memset(text, 'a', sizeof text);
     text[sizeof text - 1] = '\0';
     struct log_condition f = parsed(text);
@@ -94,7 +85,6 @@ static void several_conditions_are_joined(void **state)
 {
     struct log_filter f;
     struct error e = { 0 };
-    (void)state;
     assert_true(log_filter_parse(" ret<0 && comm=my prog && openat", &f, &e));
     assert_int_equal(f.n, 3);
     assert_string_equal(f.of[0].field, "ret");
@@ -113,7 +103,6 @@ static void quoted_values_are_texts(void **state)
 {
     struct log_filter f;
     struct error e = { 0 };
-    (void)state;
     assert_true(log_filter_parse("comm=\"a && b=\\\"c\\\\\" && pid=\"12\"", &f, &e));
     assert_int_equal(f.n, 2);
     assert_string_equal(f.of[0].value, "a && b=\"c\\");
@@ -131,7 +120,6 @@ static bool passes(const char *text, int64_t number)
 
 static void numbers_compare_by_value(void **state)
 {
-    (void)state;
     assert_true(passes("ret<0", -2) && !passes("ret<0", 0) && !passes("ret<0", 7));
     assert_true(passes("ret>=-2", -2) && passes("ret>=-2", 5) && !passes("ret>=-2", -3));
     assert_true(passes("ret=0x10", 16) && !passes("ret=0x10", 10) && passes("ret=010", 8));
@@ -145,7 +133,6 @@ static void large_unsigned_numbers_are_not_negative(void **state)
 {
     struct log_condition more = parsed("address>0x7fffffffffff"),
                          equal = parsed("address=0xffffffff81000000");
-    (void)state;
     assert_true(log_filter_number(&more, UINT64_C(0xffffffff81000000), false));
     assert_true(log_filter_number(&equal, UINT64_C(0xffffffff81000000), false));
     assert_false(log_filter_number(&more, UINT64_C(0xffffffff81000000), true));
@@ -154,7 +141,6 @@ static void large_unsigned_numbers_are_not_negative(void **state)
 static void texts_compare_whole_or_in_part(void **state)
 {
     struct log_condition equal = parsed("comm=bash"), other = parsed("comm!=bash"), part = parsed("comm~AS");
-    (void)state;
     assert_true(log_filter_text(&equal, "bash") && !log_filter_text(&equal, "bash2"));
     assert_true(log_filter_text(&other, "bash2") && !log_filter_text(&other, "bash"));
     assert_true(log_filter_text(&part, "bash") && !log_filter_text(&part, "zsh"));

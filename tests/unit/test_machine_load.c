@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,6 +8,7 @@
 
 #include "base/clock.h"
 #include "session/machine_load.h"
+#include "unit_test.h"
 
 /* The system, with a cgroup if there is one. */
 static struct machine_load load_of(const char *cgroup)
@@ -71,7 +65,6 @@ static void pressure_files_are_parsed(void **state)
 {
     struct pressure_line lines[PRESSURE_KINDS];
     const struct pressure_line *some = &lines[PRESSURE_SOME], *full = &lines[PRESSURE_FULL];
-    (void)state;
     assert_true(pressure_parse(lines, io_text));
     assert_true(some->there && full->there);
     assert_true(some->total_us == 341724894 && full->total_us == 161902725);
@@ -112,7 +105,6 @@ static void malformed_pressure_is_refused(void **state)
         "all avg10=1.00 avg60=2.00 avg300=3.00 total=1\n",
     };
     struct pressure_line lines[PRESSURE_KINDS];
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         assert_false(pressure_parse(lines, texts[i]));
         assert_false(lines[PRESSURE_SOME].there || lines[PRESSURE_FULL].there);
@@ -126,7 +118,6 @@ static void a_share_is_of_the_time_since_the_last_read(void **state)
 {
     struct machine_load l = load_of(NULL);
     struct pressure *io = &l.places.items->of[PRESSURE_IO];
-    (void)state;
     take_pressure(l.places.items, PRESSURE_IO, io_text, 100);
     assert_true(io->share[PRESSURE_SOME].now < 0 && !io->share[PRESSURE_SOME].n_trend);
     take_pressure(l.places.items, PRESSURE_IO,
@@ -150,7 +141,6 @@ static void a_share_is_of_the_time_since_the_last_read(void **state)
 static void load_and_run_queue_are_parsed(void **state)
 {
     struct machine_load l = load_of(NULL);
-    (void)state;
     assert_true(machine_load_average(&l, "1.79 2.38 3.06 3/96 18763\n"));
     assert_true(l.average.now == 1.79 && l.average_5 == 2.38 && l.average_15 == 3.06);
     assert_true(l.running == 3 && l.threads == 96);
@@ -185,7 +175,6 @@ static void malformed_load_changes_nothing(void **state)
         "procs_running 1\nprocs_blocked 2\n",
     };
     struct machine_load l = load_of(NULL), before;
-    (void)state;
     assert_true(machine_load_average(&l, "1 2 3 4/5 6"));
     before = l;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -201,7 +190,6 @@ static void malformed_load_changes_nothing(void **state)
 static void a_trend_keeps_the_last_values(void **state)
 {
     struct measured m = { 0 };
-    (void)state;
     measured_add(&m, -1);
     assert_int_equal(m.n_trend, 0);
     for (int i = 0; i < MEASURED_TREND + 5; i++)
@@ -217,7 +205,6 @@ static void a_trend_keeps_the_last_values(void **state)
 static void rows_of_the_system_and_of_a_cgroup(void **state)
 {
     struct machine_load l = load_of("/a.slice/b\x1b[1m");
-    (void)state;
     machine_load_average(&l, "1.79 2.38 3.06 3/96 18763\n");
     machine_load_stat(&l, "cpu  100 0 100 700 0 0 0 100 0 0\nprocs_running 3\nprocs_blocked 2\n");
     for (int second = 1; second <= 2; second++) {
@@ -258,7 +245,6 @@ static void rows_of_the_system_and_of_a_cgroup(void **state)
 static void missing_files_are_reasons(void **state)
 {
     struct machine_load l = load_of("/a");
-    (void)state;
     machine_load_stat(&l, "cpu  100 0 100 700 0 0 0 100 0 0\nprocs_running 3\nprocs_blocked 2\n");
     l.average.now = -1;
     error_sys(&l.no_average, EACCES, "cannot open /proc/loadavg");
@@ -296,7 +282,6 @@ static void files_of_a_cgroup_are_read(void **state)
     int folder = open(path, O_RDONLY | O_DIRECTORY);
     struct machine_load l = load_of("/a");
     struct pressure_place *place = &l.places.items[1];
-    (void)state;
 
     pressure_read(place, folder);
     assert_non_null(strstr(place->why_not.text, "No such file or directory"));
@@ -327,7 +312,6 @@ static void this_machine_is_read(void **state)
 {
     struct machine_load l = { 0 };
     struct scope scope = { .kind = SCOPE_CGROUP, .cgroup = "/flametop-no-such-cgroup" };
-    (void)state;
     machine_load_open(&l, &scope);
     assert_true(l.average.now >= 0 && l.threads > 0 && l.queue.now > 0 && l.steal.now < 0);
     assert_true(*l.places.items[1].why_not.text);

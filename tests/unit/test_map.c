@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/map.h"
+#include "unit_test.h"
 
 static void an_empty_map_holds_nothing(void **state)
 {
     struct map m = { 0 };
     size_t pos = 0;
 
-    (void)state;
     assert_false(map_get(&m, 0, NULL));
     assert_false(map_del(&m, 0));
     assert_false(map_next(&m, &pos, NULL, NULL));
@@ -31,7 +24,6 @@ static void any_key_is_allowed(void **state)
     uint64_t v;
     size_t i;
 
-    (void)state;
     for (i = 0; i < 4; i++)
         map_put(&m, keys[i], i + 10);
     for (i = 0; i < 4; i++) {
@@ -47,7 +39,6 @@ static void put_replaces_the_value(void **state)
     struct map m = { 0 };
     uint64_t v;
 
-    (void)state;
     map_put(&m, 7, 1);
     map_put(&m, 7, 2);
     assert_int_equal(m.n, 1);
@@ -62,7 +53,6 @@ static void map_at_creates_an_entry_once(void **state)
     bool created;
     uint64_t v;
 
-    (void)state;
     *map_at(&m, 5, 100, &created) += 1;
     assert_true(created);
     *map_at(&m, 5, 100, &created) += 1;
@@ -82,7 +72,6 @@ static void random_changes_match_a_plain_array(void **state)
     uint64_t random = 1;
     size_t n = 0, i;
 
-    (void)state;
     for (i = 0; i < STEPS; i++) {
         size_t k = (size_t)((random = map_mix(random + 1)) % KEYS);
         uint64_t v = 0;
@@ -113,7 +102,6 @@ static void the_load_factor_stays_at_most_three_quarters(void **state)
     struct map m = { 0 };
     uint64_t i;
 
-    (void)state;
     for (i = 0; i < 5000; i++) {
         map_put(&m, i << 12, i);
         assert_true(m.n * 4 <= m.cap * 3);
@@ -130,7 +118,6 @@ static void iteration_visits_every_entry_once(void **state)
     uint64_t key, value;
     size_t pos = 0, n = 0;
 
-    (void)state;
     for (key = 0; key < 100; key++)
         map_put(&m, key, key * 3);
     while (map_next(&m, &pos, &key, &value)) {
@@ -148,7 +135,6 @@ static void clearing_a_map_keeps_its_memory(void **state)
     struct map m = { 0 };
     size_t bytes;
 
-    (void)state;
     map_put(&m, 1, 1);
     bytes = map_bytes(&m);
     map_clear(&m);
@@ -165,7 +151,6 @@ static void the_hash_depends_on_every_byte_and_on_length_and_seed(void **state)
     unsigned char bytes[40];
     uint64_t whole, i;
 
-    (void)state;
     for (i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)i;
     whole = map_hash_bytes(bytes, sizeof bytes, 1);

@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +7,13 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "unit_test.h"
 
 static void zeroed_memory_is_zeroed(void **state)
 {
     unsigned char *z = mem_zalloc(64), *a = mem_array(8, 8), *l = mem_lines(7, 9);
     unsigned char none[64] = { 0 };
 
-    (void)state;
     assert_memory_equal(z, none, sizeof none);
     assert_memory_equal(a, none, sizeof none);
     assert_memory_equal(l, none, 63);
@@ -34,7 +27,6 @@ static void size_zero_gives_a_unique_pointer(void **state)
 {
     void *a = mem_alloc(0), *b = mem_array(0, 8), *c = mem_resize(NULL, 0, 8), *d = mem_try_array(8, 0);
 
-    (void)state;
     assert_non_null(a);
     assert_non_null(b);
     assert_non_null(c);
@@ -52,7 +44,6 @@ static void strings_are_copied_up_to_n_bytes_or_nul(void **state)
 {
     char *all = mem_strdup("kernel"), *some = mem_strndup("kernel", 3), *shorter = mem_strndup("ab\0cd", 5);
 
-    (void)state;
     assert_string_equal(all, "kernel");
     assert_string_equal(some, "ker");
     assert_string_equal(shorter, "ab");
@@ -66,7 +57,6 @@ static void overflowing_sizes_return_null_and_keep_the_block(void **state)
     char *p = mem_strdup("kept");
     volatile size_t half = SIZE_MAX / 2;
 
-    (void)state;
     assert_null(mem_try_array(half, 4));
     assert_null(mem_try_resize(p, half, 4));
     assert_string_equal(p, "kept");
@@ -151,7 +141,6 @@ static void out_of_memory_restores_the_terminal_then_prints_then_exits(void **st
 {
     char said[200];
 
-    (void)state;
     assert_int_equal(run_out_in_child(exhaust_by_array, said, sizeof said), EXIT_FAILURE);
     assert_string_equal(said, "terminal restored\nflametop: out of memory\n");
     assert_int_equal(run_out_in_child(exhaust_by_vector, said, sizeof said), EXIT_FAILURE);
@@ -164,7 +153,6 @@ static void running_out_of_memory_in_the_handler_exits(void **state)
 {
     char said[200];
 
-    (void)state;
     assert_int_equal(run_out_in_child(exhaust_in_handler, said, sizeof said), EXIT_FAILURE);
     assert_string_equal(said, "terminal restored\n");
 }
@@ -174,7 +162,6 @@ static void growing_doubles_and_keeps_the_contents(void **state)
     int *items = NULL;
     size_t cap = 0, i;
 
-    (void)state;
     for (i = 0; i < 1000; i++) {
         MEM_GROW(items, cap, i + 1);
         items[i] = (int)i;
@@ -193,7 +180,6 @@ static void a_vector_keeps_its_elements_and_is_empty_after_free(void **state)
     } v = { .more = true };
     struct numbers *once[] = { &v, NULL }, **next = once;
 
-    (void)state;
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < 1000; i++)
             *VEC_PUSH(&v) = i;
@@ -217,7 +203,6 @@ static void a_reserved_buffer_grows_only_when_it_is_too_small(void **state)
     char(*items)[32] = VEC_RESERVE(&b, 5);
     size_t cap = b.cap;
 
-    (void)state;
     assert_ptr_equal(items, b.items);
     assert_true(cap >= 5);
     strcpy(items[4], "kept");
@@ -236,7 +221,6 @@ static void a_reserved_buffer_grows_only_when_it_is_too_small(void **state)
 
 static void next_capacity_is_always_sufficient(void **state)
 {
-    (void)state;
     assert_true(mem_next_cap(0, 1) >= 1);
     assert_true(mem_next_cap(4, 5) >= 5);
     assert_int_equal(mem_next_cap(16, 100), 100);
@@ -250,7 +234,6 @@ static void arena_memory_is_aligned_and_does_not_overlap(void **state)
     unsigned char *p[N];
     size_t i, k;
 
-    (void)state;
     for (i = 0; i < N; i++) {
         p[i] = arena_alloc(&a, i % 100);
         assert_int_equal((uintptr_t)p[i] % 16, 0);
@@ -269,7 +252,6 @@ static void large_pieces_do_not_waste_the_open_block(void **state)
     struct arena a = { 0 };
     char *before = arena_alloc(&a, 16), *after;
 
-    (void)state;
     memset(arena_alloc(&a, 1000000), 1, 1000000);
     after = arena_alloc(&a, 16);
     assert_ptr_equal(after, before + 16);
@@ -282,7 +264,6 @@ static void a_cleared_arena_reuses_its_memory(void **state)
     void *first = arena_alloc(&a, 100);
     size_t held = a.held_bytes;
 
-    (void)state;
     arena_alloc(&a, 1000000);
     assert_true(a.held_bytes > 1000000);
     assert_true(a.used_bytes >= 1000100);
@@ -297,7 +278,6 @@ static void arena_strings_are_copied_and_terminated(void **state)
 {
     struct arena a = { 0 };
 
-    (void)state;
     assert_string_equal(arena_strndup(&a, "do_command", 2), "do");
     assert_string_equal(arena_strndup(&a, "do", 10), "do");
     assert_string_equal(arena_strndup(&a, "", 0), "");

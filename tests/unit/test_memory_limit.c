@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +6,10 @@
 
 #include "process/memory_limit.h"
 #include "mounts_fixture.h"
+#include "unit_test.h"
 
 static int set_up(void **state)
 {
-    (void)state;
     if (!mkdtemp(mounts))
         return -1;
     folder("/a");
@@ -35,7 +28,6 @@ static int set_up(void **state)
 
 static void the_lowest_limit_of_all_parent_cgroups_applies(void **state)
 {
-    (void)state;
     assert_int_equal(memory_limit_of_text("0::/a/b\n", mounts), 1000);
     assert_int_equal(memory_limit_of_text("0::/d\n", mounts), 4000); /* combined with v1 hierarchies */
     assert_int_equal(memory_limit_of_text("5:cpu,cpuacct:/a\n4:memory:/c\n0::/\n", mounts), 3000);
@@ -43,7 +35,6 @@ static void the_lowest_limit_of_all_parent_cgroups_applies(void **state)
 
 static void unlimited_cgroups_have_no_limit(void **state)
 {
-    (void)state;
     assert_true(memory_limit_of_text("", mounts) == UINT64_MAX);
     assert_true(memory_limit_of_text("0::/\n", mounts) == UINT64_MAX);
     assert_true(memory_limit_of_text("0::/gone/away\n", mounts) == UINT64_MAX);

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/mem.h"
 #include "elf_maker.h"
 #include "symbols/elf.h"
 #include "symbols/minidebug.h"
+#include "unit_test.h"
 
 #ifdef HAVE_LZMA
 #include <lzma.h>
@@ -31,7 +25,6 @@ static void compressed_data_is_restored(void **state)
     size_t n, out_n, i;
     void *out;
 
-    (void)state;
     for (i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)(i * i >> 3);
     n = compress(bytes, sizeof bytes, packed, sizeof packed);
@@ -47,7 +40,6 @@ static void truncated_or_damaged_data_is_refused(void **state)
     size_t n, out_n, i;
     void *out;
 
-    (void)state;
     n = compress(bytes, sizeof bytes, packed, sizeof packed);
     for (i = 0; i < n; i++) {
         assert_false(xz_unpack(packed, i, &out, &out_n, NULL));
@@ -69,7 +61,6 @@ static void decompression_bombs_are_refused(void **state)
     void *out;
     int i;
 
-    (void)state;
     assert_int_equal(lzma_easy_encoder(&s, 0, LZMA_CHECK_NONE), LZMA_OK);
     s.next_out = packed;
     s.avail_out = sizeof packed;
@@ -111,7 +102,6 @@ static void mini_debug_info_adds_local_functions(void **state)
     struct table t;
     void *blob;
 
-    (void)state;
     elf_maker_fill(&inner, &mini);
     m.extras[0] = (struct elf_maker_extra){ .name = ".gnu_debugdata",
                                             .bytes = packed,
@@ -148,7 +138,6 @@ static void missing_liblzma_is_reported(void **state)
     size_t out_n;
     void *out;
 
-    (void)state;
     assert_false(xz_unpack("", 0, &out, &out_n, &e));
     assert_int_equal(e.class, ERROR_UNSUPPORTED);
 }

@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -21,6 +15,7 @@
 
 #include "opened.h"
 #include "process/module.h"
+#include "unit_test.h"
 #include "write_text.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -29,7 +24,6 @@ static char dir[64];
 
 static int make_dir(void **state)
 {
-    (void)state;
     strcpy(dir, "/tmp/flametop-module-XXXXXX");
     return mkdtemp(dir) ? 0 : -1;
 }
@@ -38,7 +32,6 @@ static int remove_dir(void **state)
 {
     char command[128];
 
-    (void)state;
     snprintf(command, sizeof command, "rm -rf '%s'", dir);
     return system(command);
 }
@@ -107,7 +100,6 @@ static void module_names_are_readable(void **state)
         { MODULE_SCRIPT, "", "[interpreted]" },
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct module *m = module_new(&(struct module){ .kind = rows[i].kind, .path = rows[i].path });
 
@@ -121,7 +113,6 @@ static void a_very_long_path_is_kept_and_its_name_truncated(void **state)
     char path[5000];
     struct module *m;
 
-    (void)state;
     memset(path, 'x', sizeof path - 1);
     path[0] = '/';
     path[sizeof path - 1] = '\0';
@@ -135,7 +126,6 @@ static void a_deleted_suffix_becomes_a_flag(void **state)
 {
     struct module *m = module_new(&(struct module){ .kind = MODULE_FILE, .path = "/a (deleted)" });
 
-    (void)state;
     assert_string_equal(m->path, "/a");
     assert_true(m->deleted);
     module_put(m);
@@ -168,7 +158,6 @@ static void mappings_without_a_file_are_classified(void **state)
         { "/tmp/x (deleted)", MODULE_FILE, "/tmp/x (deleted)" },
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         const char *path = rows[i].path;
 
@@ -181,7 +170,6 @@ static void references_are_counted(void **state)
 {
     struct module *m = module_new(&(struct module){ .kind = MODULE_FILE, .path = "/a" });
 
-    (void)state;
     assert_ptr_equal(module_get(m), m);
     assert_int_equal(m->refs, 2);
     module_put(m);
@@ -201,7 +189,6 @@ static void module_value_copies_all_but_the_reference_count(void **state)
                            .map_start = 4096,
                            .map_end = 8192,
                            .live = true };
-    (void)state;
     struct module *m = module_new(&like);
     struct module value = module_value(m);
     assert_int_equal(memcmp(&value, m, offsetof(struct module, refs)), 0);
@@ -213,7 +200,6 @@ static void the_mapped_file_is_opened(void **state)
 {
     struct module *m;
 
-    (void)state;
     write_text(in_dir("lib"), "code");
     m = file_module(in_dir("lib"), true);
     assert_content(module_open(m, NULL), "code");
@@ -224,7 +210,6 @@ static void the_plain_path_is_opened_after_the_process_exited(void **state)
 {
     struct module *m;
 
-    (void)state;
     write_text(in_dir("lib"), "code");
     m = file_module(in_dir("lib"), true);
     m->pid = 0x7ffffff0;
@@ -236,7 +221,6 @@ static void another_file_at_the_same_path_is_refused(void **state)
 {
     struct module *m;
 
-    (void)state;
     write_text(in_dir("lib"), "old");
     m = file_module(in_dir("lib"), true);
     write_text(in_dir("new"), "new");
@@ -251,7 +235,6 @@ static void files_that_are_not_regular_are_refused_without_blocking(void **state
 {
     struct module *m;
 
-    (void)state;
     assert_int_equal(mkfifo(in_dir("fifo"), 0600), 0);
     m = file_module(in_dir("fifo"), true);
     assert_int_equal(module_open(m, NULL), -1);
@@ -266,7 +249,6 @@ static void symlinks_do_not_lead_out_of_symfs(void **state)
 {
     struct module *m = module_new(&(struct module){ .kind = MODULE_FILE, .path = "/lib" });
 
-    (void)state;
     write_text(in_dir("inside"), "inside");
     assert_int_equal(symlink("/inside", in_dir("lib")), 0);
     assert_content(module_open(m, dir), "inside");
@@ -282,7 +264,6 @@ static void files_of_a_recording_are_not_matched_by_inode(void **state)
     struct module *m =
         module_new(&(struct module){ .kind = MODULE_FILE, .path = "/lib", .ino = 1, .maj = 9 });
 
-    (void)state;
     write_text(in_dir("lib"), "code");
     assert_content(module_open(m, dir), "code");
     module_put(m);
@@ -293,7 +274,6 @@ static void mappings_without_a_file_are_not_opened(void **state)
     static const enum module_kind kinds[] = { MODULE_KERNEL, MODULE_KSYM, MODULE_VDSO, MODULE_JIT,
                                               MODULE_UNKNOWN };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(kinds); i++) {
         struct module *m =
             module_new(&(struct module){ .kind = kinds[i], .path = "/etc/passwd", .live = true });
@@ -309,7 +289,6 @@ static void a_deleted_file_is_found_by_its_mapping(void **state)
     int fd, got;
     void *p;
 
-    (void)state;
     write_text(in_dir("jit.so"), "gone");
     m = file_module(in_dir("jit.so"), true);
     fd = open(in_dir("jit.so"), O_RDONLY);
@@ -382,7 +361,6 @@ static void a_program_replaced_while_it_runs_is_found_or_refused(void **state)
     char magic[4] = "";
     int fd;
 
-    (void)state;
     write_text(in_dir("new"), "new");
     assert_int_equal(rename(in_dir("new"), in_dir("prog")), 0);
     fd = opened_readable(module_open(m, NULL));
@@ -409,7 +387,6 @@ static void a_program_cannot_be_overwritten_while_it_runs(void **state)
     pid_t pid = run_copy(&m);
     int fd = open(in_dir("prog"), O_WRONLY | O_TRUNC);
 
-    (void)state;
     assert_int_equal(fd, -1);
     assert_int_equal(errno, ETXTBSY);
     fd = module_open(m, NULL);
@@ -422,7 +399,6 @@ static void the_same_inode_number_on_another_device_is_refused(void **state)
 {
     struct module *m;
 
-    (void)state;
     write_text(in_dir("lib"), "code");
     m = file_module(in_dir("lib"), true);
     if (!m->maj) {
@@ -441,7 +417,6 @@ static void a_new_file_with_an_old_inode_number_is_refused(void **state)
     struct module *m;
     int fd, generation = 0;
 
-    (void)state;
     write_text(in_dir("lib"), "code");
     m = file_module(in_dir("lib"), true);
     fd = open(in_dir("lib"), O_RDONLY);

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "process/namespaces.h"
+#include "unit_test.h"
 
 static void namespaces_of_a_process_are_read(void **state)
 {
@@ -19,7 +13,6 @@ static void namespaces_of_a_process_are_read(void **state)
     struct stat st;
     int dir = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    (void)state;
     assert_true(dir >= 0);
     assert_true(namespaces_read(dir, &ns));
     assert_int_equal(fstatat(dir, "ns/mnt", &st, 0), 0);
@@ -38,7 +31,6 @@ static void records_may_have_fewer_or_more_kinds_than_known(void **state)
     uint64_t links[2 * (NAMESPACES_KINDS + 1)];
     struct namespaces ns;
 
-    (void)state;
     for (unsigned i = 0; i < sizeof links / sizeof *links; i++)
         links[i] = i + 1;
     namespaces_of_links(links, 2, false, &ns);
@@ -57,7 +49,6 @@ static void equal_namespaces_share_one_number_up_to_a_limit(void **state)
     struct namespaces ns;
     uint32_t last = 0;
 
-    (void)state;
     memset(&ns, 0, sizeof ns);
     for (uint64_t i = 0; i < 20000; i++) {
         ns.links[0].ino = i;

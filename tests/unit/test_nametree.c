@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Call trees by names, of profiles written as lines "comm;function;function@module 12". */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "export/compare.h"
+#include "unit_test.h"
 
 #define MAX 32
 
@@ -100,14 +96,12 @@ static void add_lines(enum nametree_side side, bool by_weight, const char *const
 
 static int set_up(void **state)
 {
-    (void)state;
     nametree_init(&tree);
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    (void)state;
     nametree_done(&tree);
     return 0;
 }
@@ -131,7 +125,6 @@ static const char *drawn(const struct nametree *t)
 
 static void profile_and_baseline_are_matched_by_names(void **state)
 {
-    (void)state;
     add_lines(NAMETREE_SHOWN, false, LINES("web;main;a 3", "web;main 1", "web;main;b;a 2"));
     add_lines(NAMETREE_BASELINE, false, LINES("db;main 5", "web;main;b 4", "web;main;a 1"));
     nametree_sort(&tree);
@@ -143,7 +136,6 @@ static void profile_and_baseline_are_matched_by_names(void **state)
 
 static void weights_can_be_compared_instead_of_samples(void **state)
 {
-    (void)state;
     add_lines(NAMETREE_SHOWN, true, LINES("web;main 2"));
     nametree_sort(&tree);
     assert_string_equal(drawn(&tree), "all 2000/0(0/0)\n>web 2000/0(0/0)\n>>main 2000/0(2000/0)\n");
@@ -151,7 +143,6 @@ static void weights_can_be_compared_instead_of_samples(void **state)
 
 static void a_comm_and_a_function_with_the_same_name_stay_separate(void **state)
 {
-    (void)state;
     add_lines(NAMETREE_SHOWN, false, LINES("main;main;main 1", "all;all 2", "all 1"));
     nametree_sort(&tree);
     assert_string_equal(drawn(&tree),
@@ -161,7 +152,6 @@ static void a_comm_and_a_function_with_the_same_name_stay_separate(void **state)
 
 static void library_versions_are_matched_with_each_other(void **state)
 {
-    (void)state;
     add_lines(NAMETREE_SHOWN, false,
               LINES("web;f@libc-2.36.so 1", "web;g@libz.so.1.2.13 1", "web;h@lib7.so 1", "web;i@app-2 1"));
     add_lines(NAMETREE_BASELINE, false,
@@ -174,7 +164,6 @@ static void library_versions_are_matched_with_each_other(void **state)
 
 static void an_inverted_tree_begins_with_the_leaf_functions(void **state)
 {
-    (void)state;
     struct nametree turned = { 0 };
     add_lines(NAMETREE_SHOWN, false, LINES("web;main;a 3", "web;main 1", "db;a 2"));
     add_lines(NAMETREE_BASELINE, false, LINES("web;main;a 1"));
@@ -189,7 +178,6 @@ static void an_inverted_tree_begins_with_the_leaf_functions(void **state)
 
 static void the_subtree_of_a_node_can_be_skipped(void **state)
 {
-    (void)state;
     add_lines(NAMETREE_SHOWN, false, LINES("web;a;b 1", "web;c 1"));
     nametree_sort(&tree);
     uint32_t web = nametree_next(&tree, 0, 0, false), a = nametree_next(&tree, 0, web, false);
@@ -201,7 +189,6 @@ static void the_subtree_of_a_node_can_be_skipped(void **state)
 
 static void rows_compare_shares_and_count_recursion_once(void **state)
 {
-    (void)state;
     uint32_t n;
     add_lines(NAMETREE_SHOWN, false, LINES("web;main;a;a;a 30", "web;main;b 10"));
     add_lines(NAMETREE_BASELINE, false, LINES("web;main;a 5", "web;main;b 5", "web;main;c 10"));
@@ -224,7 +211,6 @@ static void rows_compare_shares_and_count_recursion_once(void **state)
 
 static void an_empty_profile_cannot_be_compared(void **state)
 {
-    (void)state;
     uint32_t n;
     add_lines(NAMETREE_SHOWN, false, LINES("web;main 4"));
     nametree_sort(&tree);

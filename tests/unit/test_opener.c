@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tests the rights with which files are opened, and file systems that hang. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <grp.h>
@@ -22,6 +17,7 @@
 #include "opened.h"
 #include "process/opener.h"
 #include "symbols/perfmap.h"
+#include "unit_test.h"
 #include "write_text.h"
 
 #define SOMEBODY   12345
@@ -32,7 +28,6 @@ static char dir[64];
 
 static int set_up(void **state)
 {
-    (void)state;
     strcpy(dir, "/tmp/flametop-opener-XXXXXX");
     opener_set_limits(-1, PATIENT_NS);
     return mkdtemp(dir) && !chmod(dir, 0755) ? 0 : -1;
@@ -42,7 +37,6 @@ static int tear_down(void **state)
 {
     char command[128];
 
-    (void)state;
     opener_end();
     unsetenv("SUDO_UID");
     unsetenv("SUDO_GID");
@@ -152,7 +146,6 @@ static void a_setuid_program_has_the_rights_of_the_user_who_started_it(void **st
     };
     struct rights r;
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_true(rights_parse_status(rows[i].status, &r));
         assert_int_equal(r.uid, rows[i].uid);
@@ -168,7 +161,6 @@ static void groups_over_the_limit_are_dropped(void **state)
     char status[4096] = "N:\nUid:\t1\t1\t1\t1\nGid:\t1\t1\t1\t1\nGroups:\t";
     struct rights r;
 
-    (void)state;
     for (int i = 0; i < 200; i++)
         snprintf(status + strlen(status), sizeof status - strlen(status), "%d ", i);
     assert_true(rights_parse_status(status, &r));
@@ -181,7 +173,6 @@ static void a_file_is_opened_with_the_rights_of_the_process(void **state)
     struct opener_user user;
     pid_t pid;
 
-    (void)state;
     need_root();
     write_file("secret", "secret", 0600);
     write_file("shared", "shared", 0644);
@@ -204,7 +195,6 @@ static void a_folder_that_the_process_cannot_enter_hides_its_files(void **state)
     struct opener_user user;
     pid_t pid;
 
-    (void)state;
     need_root();
     assert_int_equal(mkdir(in_dir("closed"), 0700), 0);
     write_file("closed/file", "shared", 0644);
@@ -221,7 +211,6 @@ static void an_execute_only_program_is_not_read(void **state)
     pid_t pid;
     struct module *m;
 
-    (void)state;
     need_root();
     like.path = write_file("prog", "code", 0711);
     assert_int_equal(stat(like.path, &st), 0);
@@ -242,7 +231,6 @@ static void a_process_that_has_ended_has_the_rights_of_its_user(void **state)
 {
     struct opener_user user = for_process(0x7ffffff0);
 
-    (void)state;
     need_root();
     write_file("own", "own", 0600);
     assert_int_equal(chown(in_dir("own"), SOMEBODY, 0), 0);
@@ -259,7 +247,6 @@ static void files_named_by_a_strangers_file_are_opened_with_the_strangers_rights
 {
     struct opener_user user = for_process(getpid());
 
-    (void)state;
     need_root();
     write_file("secret", "secret", 0600);
     assert_text(opener_open(&user, "/", in_dir("secret"), true), "secret");
@@ -273,7 +260,6 @@ static void files_named_by_a_recording_are_opened_with_the_starting_users_rights
 {
     struct module *m;
 
-    (void)state;
     need_root();
     m = module_new(&(struct module){ .kind = MODULE_FILE, .path = write_file("secret", "secret", 0600) });
     assert_text(module_open(m, NULL), "secret");
@@ -320,7 +306,6 @@ static void a_mount_over_a_perf_map_gives_no_further_access(void **state)
     pid_t pid;
     int fd;
 
-    (void)state;
     need_root();
     strcpy(secret_path, write_file("secret", "root:*:1:", 0600));
     pid = start_somebody(SOMEBODY, mount_secret_over_map);
@@ -346,7 +331,6 @@ static void container_root_has_no_rights_to_files_of_the_host(void **state)
     const char *path;
     pid_t pid;
 
-    (void)state;
     need_root();
     path = write_file("secret", "secret", 0600);
     pid = start_somebody(0, change_root_alone);
@@ -367,7 +351,6 @@ static void files_of_proc_and_sys_are_not_read(void **state)
     const struct opener_user us = { .kind = OPENER_FOR_US };
     struct error e = { 0 };
 
-    (void)state;
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         assert_refused(opener_open(&us, "/", paths[i], true), EOPNOTSUPP);
         opener_error(&e, EOPNOTSUPP, paths[i]);
@@ -381,7 +364,6 @@ static void a_recording_that_names_the_kernel_log_cannot_open_it(void **state)
 {
     struct module *m = module_new(&(struct module){ .kind = MODULE_FILE, .path = "/proc/kmsg" });
 
-    (void)state;
     assert_refused(module_open(m, NULL), EOPNOTSUPP);
     module_put(m);
 }
@@ -396,7 +378,6 @@ static void returned_descriptors_cannot_be_read(void **state)
     char byte;
     int fd, copy;
 
-    (void)state;
     write_file("file", "text", 0644);
     assert_int_equal(stat(in_dir("file"), &st), 0);
     fd = opener_open(&us, "/", in_dir("file"), true);
@@ -423,7 +404,6 @@ static void the_running_programs_facts_are_reported(void **state)
     struct opened of, ours;
     int fd = opener_program((uint32_t)getpid()), self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 
-    (void)state;
     assert_true(fd >= 0 && self >= 0);
     assert_true(opened_facts(fd, &of) && opened_facts(self, &ours));
     assert_true(of.elf && of.machine);
@@ -441,7 +421,6 @@ static void a_copy_holds_the_requested_bytes(void **state)
     char text[32] = "";
     int fd;
 
-    (void)state;
     write_file("file", "0123456789", 0644);
     fd = opener_copy(&us, "/", in_dir("file"), 4, &of);
     assert_int_equal(pread(fd, text, sizeof text, 0), 4);
@@ -457,7 +436,6 @@ static void memory_is_copied_as_far_as_it_is_mapped(void **state)
     char *to = malloc(size);
     int fd;
 
-    (void)state;
     assert_true(from != MAP_FAILED && to);
     for (size_t i = 0; i < size; i++)
         from[i] = (char)(i * 7 + i / 4096);
@@ -491,7 +469,6 @@ static void memory_is_compared_with_a_file(void **state)
     FILE *f = fopen(path, "w");
     uint64_t at = (uintptr_t)bytes;
 
-    (void)state;
     assert_non_null(f);
     for (size_t i = 0; i < (COPIED_PAGES + 1) * page; i++)
         bytes[i] = (char)(i / page + i);
@@ -590,7 +567,6 @@ static void touching_stack_pages_brings_them_into_memory(void **state)
     char *pages = map_unused();
     size_t n = page_size();
 
-    (void)state;
     assert_false(check_residency(pages)[1] & 1);
     assert_true(touch_own_pages(0, pages + n + 8, 2 * n)); /* into the third page */
     const unsigned char wanted[PAGES] = { 0, 1, 1, 1 };
@@ -614,7 +590,6 @@ static void memory_that_is_no_stack_is_not_touched(void **state)
     char *file = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     char *shared = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-    (void)state;
     assert_true(fd >= 0 && file != MAP_FAILED && shared != MAP_FAILED);
     assert_true(!touch_own_pages(0, file, n) && errno == EFAULT);
     assert_true(!touch_own_pages(0, shared, n) && errno == EFAULT);
@@ -631,7 +606,6 @@ static void a_younger_process_is_not_touched(void **state)
 {
     char *pages = map_unused();
 
-    (void)state;
     assert_true(!touch_own_pages(UINT64_MAX / 2, pages, page_size()) && errno == ESRCH);
     assert_false(check_residency(pages)[0] & 1);
     assert_true(touch_own_pages(1, pages, page_size()));
@@ -644,7 +618,6 @@ static void touching_does_not_grow_a_stack(void **state)
     char line[512];
     unsigned long long begin = 0, again = 0;
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         FILE *f = fopen("/proc/self/maps", "r");
         assert_non_null(f);
@@ -685,7 +658,6 @@ static void the_receiver_can_read_sent_files(void **state)
     int pair[2], fds[2], got;
     char text[32] = "";
 
-    (void)state;
     write_file("file", "text", 0644);
     fds[0] = opener_open(&us, "/", in_dir("file"), true);
     fds[1] = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -726,7 +698,6 @@ static void a_hung_file_delays_no_other_request(void **state)
     uint64_t end_ns;
     pid_t first;
 
-    (void)state;
     if (!hung_fuse_start(&fuse)) {
         print_message("file systems in user space cannot be mounted here\n");
         skip();
@@ -765,7 +736,6 @@ static void stopping_does_not_wait_for_a_hung_file(void **state)
     struct hung_fuse fuse;
     int stop[2];
 
-    (void)state;
     if (!hung_fuse_start(&fuse)) {
         print_message("file systems in user space cannot be mounted here\n");
         skip();
@@ -783,7 +753,6 @@ static void a_killed_opener_is_replaced(void **state)
 {
     const struct opener_user us = { .kind = OPENER_FOR_US };
 
-    (void)state;
     write_file("file", "text", 0644);
     assert_text(opener_open(&us, "/", in_dir("file"), true), "text");
     kill(opener_pid(), SIGKILL);
@@ -805,7 +774,6 @@ static void an_opener_ends_with_its_thread(void **state)
     pthread_t thread;
     pid_t pid = 0;
 
-    (void)state;
     write_file("file", "text", 0644);
     assert_int_equal(pthread_create(&thread, NULL, open_one, &pid), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);

@@ -113,7 +113,6 @@ static void expect(uint64_t number, const char *name, uint64_t ns, uint32_t tid)
 
 static void an_operation_is_a_sample(void **state)
 {
-    (void)state;
     struct operation_data data;
     char name[OPERATION_NAME_MAX];
     uint32_t size;
@@ -134,7 +133,6 @@ static void an_operation_is_a_sample(void **state)
 
 static void kinds_of_io_have_names(void **state)
 {
-    (void)state;
     static const char *const cases[][2] = { { "R", "read" },     { "W", "write" }, { "FWFS", "write" },
                                             { "FF", "flush" },   { "F", "flush" }, { "FWS", "write" },
                                             { "D", "discard" },  { "N", "other" }, { "", "other" },
@@ -152,7 +150,6 @@ static void kinds_of_io_have_names(void **state)
 /* The kernel says sector 0 when a flush is issued, and -1 at its end. */
 static void a_flush_ends(void **state)
 {
-    (void)state;
     use_row(BY_SECTOR);
     feed(BEGIN, 5, 500, 0, "FF");
     feed(END, 7, 500, UINT64_MAX, "FF");
@@ -161,7 +158,6 @@ static void a_flush_ends(void **state)
 
 static void operations_on_futexes_have_names(void **state)
 {
-    (void)state;
     static const char *const cases[][2] = { { "0", "wait" }, { "1", "wake" }, { "9", "wait_bitset" } };
     use_row("x io:begin io:end sector futex(sector) - begin futexes\n");
     for (uint64_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -179,7 +175,6 @@ static void operations_on_futexes_have_names(void **state)
 
 static void hostile_text_is_cleaned_and_bounded(void **state)
 {
-    (void)state;
     use_row("x io:begin io:end sector rwbs+sector - begin texts\n");
     feed(BEGIN, 5, 500, 7, "\033[2J");
     feed(END, 5, 500, 7, "");
@@ -200,7 +195,6 @@ static void hostile_text_is_cleaned_and_bounded(void **state)
 
 static void a_short_payload_is_ignored(void **state)
 {
-    (void)state;
     struct record r;
     use_row(BY_SECTOR);
     for (uint32_t size = 0; size < sizeof(struct io); size++) {
@@ -216,7 +210,6 @@ static void a_short_payload_is_ignored(void **state)
 
 static void the_end_of_a_thread_ends_its_operation(void **state)
 {
-    (void)state;
     use_row(BY_THREAD);
     feed(BEGIN, 5, 500, 0, "");
     feed(BEGIN, 5, 501, 0, "");
@@ -235,7 +228,6 @@ static void the_end_of_a_thread_ends_its_operation(void **state)
 
 static void a_begin_may_end_the_operation_before(void **state)
 {
-    (void)state;
     use_row(BY_PROCESS);
     do_fork(500, 1);
     do_comm(500, "first", true);
@@ -257,7 +249,6 @@ static void a_begin_may_end_the_operation_before(void **state)
 
 static void a_process_that_executes_nothing_lacks_no_begin(void **state)
 {
-    (void)state;
     use_row(BY_PROCESS);
     do_fork(500, 1);
     feed(END, 5, 500, 0, "");
@@ -314,7 +305,6 @@ static void start_program(uint32_t pid, unsigned number)
 
 static void arguments_are_added_to_the_name(void **state)
 {
-    (void)state;
     use_row("x io:begin io:end process,successive command(rwbs) - begin programs\n");
     const struct operations_row *row = &s->collect.operations.rows.items[0];
     assert_true(row->parts[PAIR_MORE] == UINT32_MAX && row->fields.no_command.class);
@@ -349,7 +339,6 @@ static void lose_on(uint32_t cpu)
 
 static void lost_records_make_operations_doubtful(void **state)
 {
-    (void)state;
     use_row(BY_THREAD);
     feed(BEGIN, 5, 500, 0, "");
     lose_on(7);
@@ -365,7 +354,6 @@ static void lost_records_make_operations_doubtful(void **state)
 /* The records of the fixture are of CPU 0. */
 static void an_operation_of_a_cpu_is_lost_on_its_cpu_only(void **state)
 {
-    (void)state;
     use_row("x io:begin io:end cpu,sector - - begin interrupts\n");
     feed(BEGIN, 5, 500, 1, "");
     lose_on(7);
@@ -380,7 +368,6 @@ static void an_operation_of_a_cpu_is_lost_on_its_cpu_only(void **state)
 
 static void flametops_own_operations_are_left_out(void **state)
 {
-    (void)state;
     uint32_t self = (uint32_t)getpid();
     use_row(BY_THREAD);
     feed(BEGIN, 5, self, 0, "");
@@ -391,7 +378,6 @@ static void flametops_own_operations_are_left_out(void **state)
 
 static void operations_go_on_in_the_next_source(void **state)
 {
-    (void)state;
     use_row(BY_THREAD);
     feed(BEGIN, 100, 500, 0, "");
     uint64_t from_ns = now_ns;
@@ -411,7 +397,6 @@ static void operations_go_on_in_the_next_source(void **state)
 
 static void a_missing_part_leaves_the_row_out(void **state)
 {
-    (void)state;
     use_row(BY_THREAD);
     s->store.events[END].left_out = true; /* it did not open */
     operations_open(s, 0);
@@ -424,7 +409,6 @@ static void a_missing_part_leaves_the_row_out(void **state)
 
 static void parts_go_with_their_row(void **state)
 {
-    (void)state;
     session_add_event(s);
     use_row(BY_THREAD);
     for (uint32_t i = 0; i <= EVENTS; i++)
@@ -440,7 +424,6 @@ static void parts_go_with_their_row(void **state)
 /* Stacks of open operations survive a collection of unused ones. */
 static void open_operations_keep_their_stacks(void **state)
 {
-    (void)state;
     uint64_t chain[] = { PERF_CONTEXT_KERNEL, UINT64_C(0xffffffff81000100), UINT64_C(0xffffffff81000200) };
     struct io io = { .sector = 1 };
     use_row(BY_THREAD);
@@ -464,7 +447,6 @@ static void open_operations_keep_their_stacks(void **state)
 /* Waits of threads for a CPU, as profile/waits.h reports them. */
 static void waits_for_a_cpu_are_operations(void **state)
 {
-    (void)state;
     struct error e = { 0 };
     struct event *events[EVENTS] = { &s->store.events[0].event, &s->store.events[1].event,
                                      &s->store.events[2].event };
@@ -519,7 +501,6 @@ static size_t selected(const struct view_query *q, uint64_t *ns)
 
 static void a_range_of_durations_selects_operations(void **state)
 {
-    (void)state;
     struct view_query q = { .min_ns = 20, .max_ns = 300 };
     uint64_t ns[8];
     use_row(BY_THREAD);
@@ -554,7 +535,6 @@ static bool is_of(const char *name, const char *device)
 
 static void a_device_is_the_first_word_of_a_name(void **state)
 {
-    (void)state;
     assert_true(is_of("[block: vda write]", "vda"));
     assert_true(is_of("[fsync: vda]", "vda"));
     assert_true(is_of("[compaction]", "compaction"));
@@ -569,7 +549,6 @@ static void a_device_is_the_first_word_of_a_name(void **state)
 
 static void a_range_of_durations_is_told_with_its_ends(void **state)
 {
-    (void)state;
     char text[64];
     operation_range_text(1000000, 39999999, true, text, sizeof text);
     assert_string_equal(text, "1 ms–40 ms");

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command line, the config file, and which of them takes precedence. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +10,7 @@
 #include "base/clock.h"
 #include "need_inih.h"
 #include "cli/options.h"
+#include "unit_test.h"
 #include "write_text.h"
 
 static struct options o;
@@ -24,7 +20,6 @@ static char config[64];
 
 static int make_folder(void **state)
 {
-    (void)state;
     if (!mkdtemp(folder))
         return -1;
     snprintf(config, sizeof config, "%s/flametop", folder);
@@ -35,7 +30,6 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    (void)state;
     unlink(config);
     *strrchr(config, '/') = '\0';
     return rmdir(config) || rmdir(folder);
@@ -43,7 +37,6 @@ static int remove_folder(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     options_done(&o);
     memset(&o, 0, sizeof o);
     unlink(config);
@@ -80,7 +73,6 @@ static void write_config(const char *text)
 
 static void defaults_match_the_manual(void **state)
 {
-    (void)state;
     ASSERT_PARSES("");
     assert_int_equal(o.mode, RUN_SCREEN);
     assert_int_equal(o.session.n_events, 1);
@@ -104,7 +96,6 @@ static void check_parallelism(uint32_t from, uint32_t to)
 static void every_option_sets_its_setting(void **state)
 {
     char line[64];
-    (void)state;
     ASSERT_PARSES("-e cpu-clock -e page-faults:u");
     assert_int_equal(o.session.n_events, 2);
     assert_string_equal(o.session.events[1].name, "page-faults:u");
@@ -190,7 +181,6 @@ static void words_are_in_the_order_of_their_values(void **state)
         [SVG_BLUE] = "blue",   [SVG_YELLOW] = "yellow", [SVG_PURPLE] = "purple", [SVG_ORANGE] = "orange",
     };
     char line[64];
-    (void)state;
     for (unsigned g = 0; g < VIEW_GROUP_COUNT; g++) {
         snprintf(line, sizeof line, "--group-by %s", view_group_names[g]);
         ASSERT_PARSES(line);
@@ -212,7 +202,6 @@ static void words_are_in_the_order_of_their_values(void **state)
 
 static void a_command_keeps_its_own_options(void **state)
 {
-    (void)state;
     ASSERT_PARSES("-o x.data -- ls -p --bogus");
     assert_int_equal(o.mode, RUN_RECORD);
     assert_false(o.session.command_to_log);
@@ -225,7 +214,6 @@ static void a_command_keeps_its_own_options(void **state)
 
 static void scope_options_select_a_part_of_a_file(void **state)
 {
-    (void)state;
     ASSERT_PARSES("-K -p 99999999 -i f -C 700");
     assert_int_equal(o.ui.query.n_zooms, 2);
     assert_int_equal(o.ui.query.zooms[0].kind, ZOOM_PROCESS);
@@ -320,7 +308,6 @@ static void wrong_options_are_named(void **state)
         { "-b -o f", "leave out -o" },
         { "-o", "-o: an argument is needed" },
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (parse(rows[i].line))
             fail_msg("%s was accepted", rows[i].line);
@@ -348,7 +335,6 @@ static void a_stack_mode_is_read_with_its_size(void **state)
         { "--call-graph none", CALLCHAIN_NONE, 0 },
         { "--call-graph dwarf,8K -g", CALLCHAIN_AUTO, 0 },
     };
-    (void)state;
     need_inih();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ASSERT_PARSES(rows[i].line);
@@ -364,7 +350,6 @@ static void a_stack_mode_is_read_with_its_size(void **state)
 
 static void debuginfod_servers_are_used_only_with_the_option(void **state)
 {
-    (void)state;
     if (!symbolizer_can_fetch())
         skip();
     setenv("DEBUGINFOD_URLS", " http://one\t  https://two/x ", 1);
@@ -388,7 +373,6 @@ static void debuginfod_servers_are_used_only_with_the_option(void **state)
 static void invalid_server_urls_are_refused(void **state)
 {
     char line[500] = "--debuginfod=";
-    (void)state;
     if (!symbolizer_can_fetch())
         skip();
     assert_false(parse("--debuginfod=example.org"));
@@ -407,7 +391,6 @@ static void too_many_events_are_refused(void **state)
 {
     char *argv[2 * SESSION_EVENTS_MAX + 4] = { "flametop" };
     int argc = 1;
-    (void)state;
     for (int i = 0; i <= SESSION_EVENTS_MAX; i++) {
         argv[argc++] = "-e";
         argv[argc++] = "cpu-clock";
@@ -418,7 +401,6 @@ static void too_many_events_are_refused(void **state)
 
 static void the_command_line_overrides_the_config(void **state)
 {
-    (void)state;
     need_inih();
     write_config(
         "[options]\nfreq = 199\nevent = page-faults\nhistory = 4M\nwindow = 10\nno-color = yes\nidle = no\n"
@@ -443,7 +425,6 @@ static void a_flag_in_the_config_has_four_words_for_yes(void **state)
 {
     static const char *const words[] = { "yes", "true", "on", "1", "no", "false", "off", "0" };
     char text[64];
-    (void)state;
     need_inih();
     for (int i = 0; i < 8; i++) {
         snprintf(text, sizeof text, "[options]\nidle = %s\n", words[i]);
@@ -455,7 +436,6 @@ static void a_flag_in_the_config_has_four_words_for_yes(void **state)
 
 static void a_period_replaces_the_configs_frequency(void **state)
 {
-    (void)state;
     need_inih();
     write_config("[options]\nfreq = 199\n");
     ASSERT_PARSES("-c 1000");
@@ -472,7 +452,6 @@ static void config_errors_are_named_with_their_line(void **state)
         { "[option]\nfreq = 9\n", "unknown section" },        { "[options]\nidle = perhaps\n", "yes or no" },
         { "[options]\npid = 1\n", "unknown option pid" },
     };
-    (void)state;
     need_inih();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         write_config(rows[i].text);
@@ -485,7 +464,6 @@ static void config_errors_are_named_with_their_line(void **state)
 
 static void help_works_with_a_broken_config(void **state)
 {
-    (void)state;
     write_config("nonsense = here\n");
     assert_false(parse(""));
     ASSERT_PARSES("--help");
@@ -496,7 +474,6 @@ static void help_works_with_a_broken_config(void **state)
 static void another_config_can_be_named(void **state)
 {
     char other[80], line[96];
-    (void)state;
     need_inih();
     write_config("nonsense = here\n");
     ASSERT_PARSES("--config /dev/null");
@@ -518,7 +495,6 @@ static void the_help_lists_every_option(void **state)
 {
     struct buf help = { 0 };
     char name[64];
-    (void)state;
     options_help(&help);
     for (int i = 0; i < OPTION_COUNT_ALL; i++) {
         snprintf(name, sizeof name, "--%s", option_table[i].name);

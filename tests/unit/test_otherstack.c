@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "go_maker.h"
+#include "unit_test.h"
 #include "unwind/otherstack.h"
 #include "unwind/rowformat.h"
 

@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "unit_test.h"
 #include "write_text.h"
 
 #define SKIPPED 77
@@ -30,7 +24,6 @@ static char path[64];
 
 static int make_folder(void **state)
 {
-    (void)state;
     strcpy(folder + sizeof folder - 7, "XXXXXX");
     if (!mkdtemp(folder))
         return -1;
@@ -59,7 +52,6 @@ static int count_names(char *first, size_t cap)
 
 static int remove_folder(void **state)
 {
-    (void)state;
     unlink(path);
     return rmdir(folder); /* fails if anything was left behind */
 }
@@ -80,7 +72,6 @@ static void the_file_appears_whole_at_commit(void **state)
     char tmp[64];
     struct stat st;
 
-    (void)state;
     assert_true(outfile_open(&o, path, &e));
     assert_true(outfile_write(&o, "main;", 5));
     assert_true(outfile_write(&o, "work 3\n", 7));
@@ -103,7 +94,6 @@ static void a_dash_writes_the_patched_bytes_to_standard_output(void **state)
     char got[16] = "";
     int ends[2], before = dup(STDOUT_FILENO);
 
-    (void)state;
     assert_int_equal(pipe(ends), 0);
     fflush(stdout);
     dup2(ends[1], STDOUT_FILENO);
@@ -126,7 +116,6 @@ static void abort_leaves_nothing_behind(void **state)
 {
     struct outfile o;
 
-    (void)state;
     assert_true(outfile_open(&o, path, NULL));
     outfile_write(&o, "x", 1);
     outfile_abort(&o);
@@ -139,7 +128,6 @@ static void aborting_an_unopened_file_closes_nothing(void **state)
     struct outfile o = { 0 };
     int fd = dup(STDIN_FILENO);
 
-    (void)state;
     outfile_abort(&o);
     assert_int_equal(fcntl(STDIN_FILENO, F_GETFD) >= 0, fd >= 0);
     if (fd >= 0)
@@ -150,7 +138,6 @@ static void an_existing_file_is_replaced_only_at_commit(void **state)
 {
     struct outfile o;
 
-    (void)state;
     write_text(path, "old");
     assert_true(outfile_open(&o, path, NULL));
     outfile_write(&o, "new", 3);
@@ -167,7 +154,6 @@ static void large_and_small_writes_keep_their_order(void **state)
     struct outfile o;
     int i;
 
-    (void)state;
     memset(large, 'L', LARGE);
     large[LARGE] = '\0';
     assert_true(outfile_open(&o, path, NULL));
@@ -193,7 +179,6 @@ static void written_bytes_can_be_patched(void **state)
 {
     struct outfile o;
 
-    (void)state;
     assert_true(outfile_open(&o, path, NULL));
     outfile_write(&o, "size=????;data", 14);
     assert_true(outfile_rewrite(&o, 5, "1234", 4));
@@ -208,7 +193,6 @@ static void patching_beyond_the_end_fails_permanently(void **state)
     struct outfile o;
     struct error e = { 0 };
 
-    (void)state;
     assert_true(outfile_open(&o, path, NULL));
     outfile_write(&o, "abc", 3);
     assert_false(outfile_rewrite(&o, 2, "xy", 2));
@@ -234,7 +218,6 @@ static void a_symbolic_link_is_refused(void **state)
 {
     char target[80];
 
-    (void)state;
     snprintf(target, sizeof target, "%s/target", folder);
     write_text(target, "precious");
     assert_int_equal(symlink("target", path), 0);
@@ -250,7 +233,6 @@ static void a_link_that_appears_later_is_not_followed(void **state)
     struct outfile o;
     struct stat st;
 
-    (void)state;
     snprintf(target, sizeof target, "%s/target", folder);
     write_text(target, "precious");
     assert_true(outfile_open(&o, path, NULL));
@@ -266,7 +248,6 @@ static void a_link_that_appears_later_is_not_followed(void **state)
 
 static void non_regular_files_are_refused(void **state)
 {
-    (void)state;
     assert_refused(folder, ERROR_ARGUMENT, "no regular file");
 }
 
@@ -287,7 +268,6 @@ static void pipes_and_devices_are_written_directly(void **state)
     struct stat st;
     int fd, ends[2];
 
-    (void)state;
     write_patched("/dev/null");
     assert_int_equal(stat("/dev/null", &st), 0);
     assert_true(S_ISCHR(st.st_mode));
@@ -307,7 +287,6 @@ static void pipes_and_devices_are_written_directly(void **state)
 
 static void a_path_without_a_file_name_is_refused(void **state)
 {
-    (void)state;
     assert_refused("", ERROR_ARGUMENT, "names no file");
     assert_refused("/", ERROR_ARGUMENT, "names no file");
     assert_refused("some/folder/", ERROR_ARGUMENT, "names no file");
@@ -316,7 +295,6 @@ static void a_path_without_a_file_name_is_refused(void **state)
 
 static void a_missing_folder_is_named_with_advice(void **state)
 {
-    (void)state;
     assert_refused("no/such/folder/out", ERROR_MISSING,
                    "no/such/folder/out: No such file or directory; create");
 }
@@ -327,7 +305,6 @@ static void a_name_of_maximum_length_works(void **state)
     struct outfile o;
     int n = snprintf(name, sizeof name, "%s/", folder);
 
-    (void)state;
     memset(name + n, 'x', 255);
     name[n + 255] = '\0';
     assert_true(outfile_open(&o, name, NULL));
@@ -343,7 +320,6 @@ static void the_file_follows_its_renamed_folder(void **state)
     char elsewhere[64];
     struct outfile o;
 
-    (void)state;
     snprintf(elsewhere, sizeof elsewhere, "%s.moved", folder);
     assert_true(outfile_open(&o, path, NULL));
     outfile_write(&o, "x", 1);
@@ -361,7 +337,6 @@ static void a_file_over_the_size_limit_fails_with_advice_and_leaves_nothing(void
     struct error e = { 0 };
     struct outfile o;
 
-    (void)state;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
     small.rlim_max = old.rlim_max;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
@@ -443,7 +418,6 @@ static int fill_the_disk(void)
 
 static void a_full_disk_fails_with_advice_and_leaves_nothing(void **state)
 {
-    (void)state;
     assert_int_equal(on_small_disk(fill_the_disk), 0);
 }
 
@@ -461,7 +435,6 @@ static int write_to_a_read_only_disk(void)
 
 static void a_read_only_disk_is_reported_at_once(void **state)
 {
-    (void)state;
     assert_int_equal(on_small_disk(write_to_a_read_only_disk), 0);
 }
 

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The order in which files of different owners are read, with given costs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "symbols/symbolizer_state.h"
+#include "unit_test.h"
 
 #define TASKS 64
 
@@ -65,7 +60,6 @@ static void owners_without_cost_are_served_by_urgency_then_in_order(void **state
     struct symbol_task *names = put_task(b, a, TASK_NAMES), *unwind = put_task(b, c, TASK_UNWIND),
                        *later = put_task(b, a, TASK_UNWIND);
 
-    (void)state;
     assert_true(a != c && owners_number(&b->o, stranger(1)) == a);
     assert_int_equal(owners_number(&b->o, 0), OWNER_TRUSTED);
     assert_int_equal(owners_number(&b->o, geteuid()), OWNER_TRUSTED);
@@ -86,7 +80,6 @@ static void names_do_not_wait_for_slow_unwind_tables(void **state)
                        *lines = put_in(b, LANE_SLOW, a, TASK_LINES),
                        *names = put_in(b, LANE_SLOW, a, TASK_NAMES);
 
-    (void)state;
     assert_ptr_equal(owners_take(&b->o, LANE_SLOW), names);
     assert_ptr_equal(owners_take(&b->o, LANE_SLOW), unwind);
     assert_ptr_equal(owners_take(&b->o, LANE_SLOW), calls);
@@ -101,7 +94,6 @@ static void an_owner_waits_for_at_most_one_request_of_another(void **state)
     struct bench *b = bench_new();
     unsigned hostile = owners_number(&b->o, stranger(1)), other = owners_number(&b->o, stranger(2)), i;
 
-    (void)state;
     for (i = 0; i < 15; i++)
         put_task(b, hostile, TASK_UNWIND);
     assert_int_equal(take_task(b), hostile);
@@ -138,7 +130,6 @@ static void trusted_files_wait_for_many_users_as_for_one(void **state)
     struct bench *b = bench_new();
     unsigned i, owner;
 
-    (void)state;
     for (i = 0; i < 40; i++)
         put_task(b, owners_number(&b->o, stranger(i)), TASK_UNWIND);
     for (i = 0; i < 10; i++) {
@@ -159,7 +150,6 @@ static void trusted_files_do_not_starve_users(void **state)
     struct bench *b = bench_new();
     unsigned owner = owners_number(&b->o, stranger(1)), i;
 
-    (void)state;
     for (i = 0; i < 20; i++)
         put_task(b, OWNER_TRUSTED, TASK_UNWIND);
     put_task(b, owner, TASK_NAMES);
@@ -175,7 +165,6 @@ static void the_owner_with_the_least_cost_is_next(void **state)
     unsigned a = owners_number(&b->o, stranger(1)), c = owners_number(&b->o, stranger(2));
     uint64_t users = UINT64_C(1) << a | UINT64_C(1) << c, all = users | UINT64_C(1) << OWNER_TRUSTED;
 
-    (void)state;
     assert_int_equal(owners_fairest(&b->o, LANE_QUICK, all), OWNER_TRUSTED);
     owners_spend(&b->o, LANE_QUICK, a, NS_PER_SEC);
     assert_int_equal(owners_fairest(&b->o, LANE_QUICK, users), c);
@@ -192,7 +181,6 @@ static void limits_shrink_for_offending_owners(void **state)
     unsigned owner = owners_number(&b->o, stranger(1)), i;
     const uint64_t whole = 10 * NS_PER_SEC;
 
-    (void)state;
     assert_int_equal(owners_limit(&b->o, LANE_QUICK, owner, whole), NS_PER_SEC / 2);
     assert_int_equal(owners_limit(&b->o, LANE_SLOW, owner, whole), 6 * NS_PER_SEC);
     owners_offend(&b->o, owner);

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "symbols/package.h"
+#include "unit_test.h"
 #include "write_text.h"
 
 static char dir[64];
@@ -26,7 +20,6 @@ static void write_list(const char *name, const char *text)
 
 static int make_lists(void **state)
 {
-    (void)state;
     strcpy(dir, "/tmp/flametop-package-XXXXXX");
     if (!mkdtemp(dir))
         return -1;
@@ -41,7 +34,6 @@ static int remove_lists(void **state)
 {
     char command[128];
 
-    (void)state;
     snprintf(command, sizeof command, "rm -rf '%s'", dir);
     return system(command);
 }
@@ -55,7 +47,6 @@ static const char *package_of(const char *path)
 
 static void a_file_has_the_package_that_lists_it(void **state)
 {
-    (void)state;
     assert_string_equal(package_of("/usr/bin/bar"), "bar");
     assert_string_equal(package_of("/opt/last"), "bar");
     assert_string_equal(package_of("/lib/libfoo.so.1"), "libfoo1");
@@ -68,7 +59,6 @@ static void a_file_has_the_package_that_lists_it(void **state)
 
 static void paths_with_and_without_usr_are_the_same_file(void **state)
 {
-    (void)state;
     assert_string_equal(package_of("/usr/lib/libfoo.so.1"), "libfoo1");
     assert_string_equal(package_of("/bin/bar"), "bar");
 }
@@ -77,7 +67,6 @@ static void a_machine_without_dpkg_has_no_packages(void **state)
 {
     char name[64];
 
-    (void)state;
     assert_false(package_of_file("/nonexistent", "/usr/bin/bar", name, sizeof name));
 }
 
@@ -85,7 +74,6 @@ static void symbols_are_in_a_companion_package(void **state)
 {
     char name[64];
 
-    (void)state;
     package_of_symbols("coreutils", name, sizeof name);
     assert_string_equal(name, "coreutils-dbgsym");
     package_of_symbols("libc6", name, sizeof name);

@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +11,7 @@
 #include "perf/pair_rows.h"
 #include "perf/tracepoint.h"
 #include "profile/operation_data.h"
+#include "unit_test.h"
 #include "write_text.h"
 
 static struct pair_rows rows;
@@ -43,7 +38,6 @@ static void put(const char *event, const char *file, const char *text)
 /* A tracefs with the events t:begin and t:end, where not only the begin has sizes. */
 static int setup(void **state)
 {
-    (void)state;
     char path[128];
     strcpy(tracefs, "/tmp/test_pair_rows.XXXXXX");
     assert_non_null(mkdtemp(tracefs));
@@ -82,7 +76,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     char command[128];
     pair_rows_done(&rows);
     tracepoint_set_root(NULL);
@@ -102,7 +95,6 @@ static const struct pair_row *only_row(const char *text)
 
 static void a_row_has_its_columns(void **state)
 {
-    (void)state;
     const struct pair_row *r =
         only_row("io t:begin|t:other t:end cpu,dev,sector,nested device(dev)+io(rwbs)+bytes "
                  "bytes end  I/O of a device \n");
@@ -128,7 +120,6 @@ static void a_row_has_its_columns(void **state)
 
 static void a_size_may_be_of_the_end(void **state)
 {
-    (void)state;
     const struct pair_row *r = only_row("x a:b c:d dev - end(bytes) begin help");
     assert_string_equal(r->size, "bytes");
     assert_int_equal(r->size_side, PAIR_END);
@@ -151,7 +142,6 @@ static void a_size_may_be_of_the_end(void **state)
 
 static void a_row_may_be_of_main_threads_only(void **state)
 {
-    (void)state;
     const struct pair_row *r = only_row("x a:b c:d process - - begin runs");
     assert_true(r->by_process && r->by_thread && !r->n_keys);
     r = only_row("x a:b c:d thread - - begin runs");
@@ -160,7 +150,6 @@ static void a_row_may_be_of_main_threads_only(void **state)
 
 static void a_row_may_be_named_by_command_lines(void **state)
 {
-    (void)state;
     const struct pair_row *r = only_row("x a:b c:d process,successive command(filename) - begin runs");
     assert_true(r->command && r->successive && !r->nested);
     static const char *const wrong[] = {
@@ -236,7 +225,6 @@ static void expect_command(const char *file, const char *const *words, size_t n,
 
 static void a_command_line_is_read_as_a_shell_does(void **state)
 {
-    (void)state;
     COMMAND("/bin/true", "/bin/true", "/bin/true");
     COMMAND("/bin/true", "/bin/true -x foo", "true", "-x", "foo");
     COMMAND("true", "true ''", "/usr/bin/true", "");
@@ -251,7 +239,6 @@ static void a_command_line_is_read_as_a_shell_does(void **state)
 
 static void a_long_command_line_is_truncated(void **state)
 {
-    (void)state;
     static const char *const some[] = { "x", "a", "b", "c" };
     char word[3000], wanted[PAIR_COMMAND_MAX + 1];
     expect_command("/bin/x", some, 4, 2, NONE, "/bin/x a ..."); /* unmapped memory */
@@ -268,7 +255,6 @@ static void a_long_command_line_is_truncated(void **state)
 
 static void a_later_row_replaces_an_earlier_one(void **state)
 {
-    (void)state;
     const struct pair_row *r =
         only_row("# comment\n\nx a:b c:d thread - - begin one\nx a:b c:e cpu - - end two\n");
     assert_string_equal(r->help, "two");
@@ -278,7 +264,6 @@ static void a_later_row_replaces_an_earlier_one(void **state)
 
 static void the_built_in_rows_are_valid(void **state)
 {
-    (void)state;
     static const char *const wanted[] = { "syscalls",   "block",       "block-queue", "fsync",
                                           "interrupts", "softirqs",    "reclaim",     "locks",
                                           "tcp",        "tcp-connect", "tcp-failed" };
@@ -295,7 +280,6 @@ static void the_built_in_rows_are_valid(void **state)
 
 static void fields_are_found_in_both_events(void **state)
 {
-    (void)state;
     struct pair_events events;
     const struct pair_row *r = only_row("io t:none|t:begin t:end dev,sector io(rwbs)+dev bytes begin help\n");
     assert_true(pair_events_open(r, &events, &error));
@@ -312,7 +296,6 @@ static void fields_are_found_in_both_events(void **state)
 
 static void what_this_kernel_lacks_is_told(void **state)
 {
-    (void)state;
     static const struct {
         const char *row, *words;
     } cases[] = {
@@ -339,7 +322,6 @@ static void what_this_kernel_lacks_is_told(void **state)
 
 static void an_event_has_conditions(void **state)
 {
-    (void)state;
     const struct pair_row *r =
         only_row("x t:begin|t:state[new=OPEN|-3,old!=1] t:state[new=2;old!=SHUT|9] id - - "
                  "process help\n");
@@ -369,7 +351,6 @@ static bool passes(const struct pair_checks *checks, const struct payload_format
 
 static void conditions_are_checked(void **state)
 {
-    (void)state;
     struct pair_events events;
     const struct pair_row *r =
         only_row("x t:state[new=OPEN|BAD,old!=1] t:state[new=2,id=5;old!=SHUT|9] id - - begin help\n");
@@ -392,7 +373,6 @@ static void conditions_are_checked(void **state)
 
 static void wrong_conditions_are_told(void **state)
 {
-    (void)state;
     static const struct {
         const char *row, *words;
     } cases[] = {
@@ -449,7 +429,6 @@ static void wrong_conditions_are_told(void **state)
 
 static void parts_are_sampled_as_the_row_needs_them(void **state)
 {
-    (void)state;
     struct event latency = { .latency = true }, parts[PAIR_PARTS];
     latency.pair = only_row("x t:begin t:end dev,sector - - begin help\n");
     assert_true(event_latency_parts(&latency, parts, &error));
@@ -484,7 +463,6 @@ static void parts_are_sampled_as_the_row_needs_them(void **state)
 /* Rows share the events that they sample in the same way. */
 static void a_list_has_each_event_once(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         bool everywhere, no_stack;
@@ -513,7 +491,6 @@ static void a_list_has_each_event_once(void **state)
 
 static void data_survives(void **state)
 {
-    (void)state;
     struct operation_data d = { .magic = OPERATION_MAGIC, .name_size = 4, .size = 1 << 20 }, back;
     unsigned char bytes[sizeof d + 5];
     char name[OPERATION_NAME_MAX];

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "profile/pairs.h"
+#include "unit_test.h"
 
 static bool begin(struct pairs *p, uint64_t key, uint64_t time_ns, uint64_t name)
 {
@@ -24,7 +19,6 @@ static uint64_t end(struct pairs *p, uint64_t key, uint64_t time_ns, uint64_t *d
 
 static void a_pair_has_what_its_begin_had(void **state)
 {
-    (void)state;
     struct pairs p = { 0 };
     struct pairs_operation
         o = { .key = 7, .begin_ns = 1000, .stack = 3, .name = 4, .size = 512, .pid = 10, .tid = 11 },
@@ -45,7 +39,6 @@ static void a_pair_has_what_its_begin_had(void **state)
 
 static void an_end_without_a_begin_is_counted(void **state)
 {
-    (void)state;
     struct pairs p = { 0 };
     uint64_t ns;
     assert_int_equal(end(&p, 1, 10, &ns), 0);
@@ -59,7 +52,6 @@ static void an_end_without_a_begin_is_counted(void **state)
 
 static void a_second_begin_replaces_the_first(void **state)
 {
-    (void)state;
     struct pairs p = { 0 };
     uint64_t ns;
     begin(&p, 1, 10, 1);
@@ -75,7 +67,6 @@ static void a_second_begin_replaces_the_first(void **state)
 /* A mutex tells that a thread waits for it twice: while it spins, and when it sleeps. */
 static void a_second_begin_may_go_on_with_the_first(void **state)
 {
-    (void)state;
     struct pairs p = { .again = PAIRS_GO_ON };
     uint64_t ns;
     begin(&p, 1, 10, 1);
@@ -89,7 +80,6 @@ static void a_second_begin_may_go_on_with_the_first(void **state)
 
 static void nested_operations_end_innermost_first(void **state)
 {
-    (void)state;
     struct pairs p = { .again = PAIRS_NEST };
     uint64_t ns;
     for (uint64_t depth = 0; depth < 4; depth++)
@@ -107,7 +97,6 @@ static void nested_operations_end_innermost_first(void **state)
 
 static void only_the_outermost_operation_may_count(void **state)
 {
-    (void)state;
     struct pairs p = { .again = PAIRS_OUTERMOST };
     uint64_t ns;
     assert_true(begin(&p, 1, 10, 100));
@@ -125,7 +114,6 @@ static void only_the_outermost_operation_may_count(void **state)
 
 static void time_that_goes_backwards_is_no_duration(void **state)
 {
-    (void)state;
     struct pairs p = { 0 };
     uint64_t ns;
     begin(&p, 1, 1000, 1);
@@ -139,7 +127,6 @@ static void time_that_goes_backwards_is_no_duration(void **state)
 
 static void lost_records_forget_what_is_open(void **state)
 {
-    (void)state;
     struct pairs p = { .again = PAIRS_NEST };
     uint64_t ns;
     for (uint64_t i = 0; i < 20; i++)
@@ -171,7 +158,6 @@ static bool end_on(struct pairs *p, uint64_t key, uint64_t time_ns, uint32_t cpu
 /* An end that follows may belong to a begin that was lost. */
 static void a_loss_makes_open_operations_doubtful(void **state)
 {
-    (void)state;
     struct pairs p = { 0 };
     begin_on(&p, 1, 10, 0);
     begin_on(&p, 2, 11, 1);
@@ -190,7 +176,6 @@ static void a_loss_makes_open_operations_doubtful(void **state)
 
 static void operations_of_other_cpus_are_sure(void **state)
 {
-    (void)state;
     struct pairs p = { 0 };
     begin_on(&p, 1, 10, 0);
     begin_on(&p, 2, 11, 1);
@@ -205,7 +190,6 @@ static void operations_of_other_cpus_are_sure(void **state)
  * elsewhere. */
 static void a_loss_that_is_not_reported_yet_concerns_what_began_before(void **state)
 {
-    (void)state;
     struct pairs p = { 0 };
     begin_on(&p, 1, 10, 0);
     pairs_set_gap(&p, true, 20);
@@ -224,7 +208,6 @@ static void a_loss_that_is_not_reported_yet_concerns_what_began_before(void **st
 
 static void a_doubtful_operation_goes_with_its_thread(void **state)
 {
-    (void)state;
     struct pairs p = { .again = PAIRS_GO_ON };
     begin_on(&p, 1, 10, 0);
     pairs_lost(&p, 0, false);
@@ -246,7 +229,6 @@ static void a_doubtful_operation_goes_with_its_thread(void **state)
 
 static void there_is_a_limit(void **state)
 {
-    (void)state;
     struct pairs p = { .most = 10 };
     uint64_t ns;
     for (uint64_t i = 0; i < 25; i++)
@@ -261,7 +243,6 @@ static void there_is_a_limit(void **state)
 
 static void a_hundred_thousand_keys_stay_within_the_limit(void **state)
 {
-    (void)state;
     struct pairs p = { 0 };
     for (uint64_t i = 0; i < 100000; i++)
         begin(&p, pairs_key(0, i), i, 1);
@@ -272,7 +253,6 @@ static void a_hundred_thousand_keys_stay_within_the_limit(void **state)
 
 static void a_thread_that_ends_leaves_nothing(void **state)
 {
-    (void)state;
     struct pairs p = { .again = PAIRS_NEST };
     uint64_t ns;
     begin(&p, 1, 10, 1);
@@ -289,7 +269,6 @@ static void a_thread_that_ends_leaves_nothing(void **state)
 
 static void own_operations_are_paired_and_not_counted(void **state)
 {
-    (void)state;
     struct pairs p = { 0 };
     struct pairs_operation o = { .key = 1, .own = true };
     uint64_t ns;
@@ -302,7 +281,6 @@ static void own_operations_are_paired_and_not_counted(void **state)
 
 static void open_operations_are_found_and_counted(void **state)
 {
-    (void)state;
     struct pairs p = { .again = PAIRS_NEST };
     uint64_t ns;
     assert_null(pairs_find(&p, 1));
@@ -322,7 +300,6 @@ static void open_operations_are_found_and_counted(void **state)
 
 static void keys_of_numbers_differ_by_order(void **state)
 {
-    (void)state;
     assert_true(pairs_key(pairs_key(0, 1), 2) != pairs_key(pairs_key(0, 2), 1));
     assert_true(pairs_key(pairs_key(0, 1), 2) != pairs_key(0, 1));
 }
@@ -336,7 +313,6 @@ static void add_one(void *ctx, struct pairs_operation *o)
 /* Compares with the obvious: an array per key. */
 static void random_sequences_equal_a_plain_stack(void **state)
 {
-    (void)state;
     enum { KEYS = 8, DEPTH = 64 };
     struct pairs p = { .again = PAIRS_NEST };
     uint64_t times[KEYS][DEPTH], unbegun = 0, ns;

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tracepoint payloads printed by formats from files, which may contain anything. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "perf/payload.h"
+#include "unit_test.h"
 
 static const char sched[] = "name: sched_wakeup\nID: 315\nformat:\n"
                             "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
@@ -49,14 +45,12 @@ static void check_printed(const char *format, bool swap, const void *raw, uint32
 static void fields_are_printed_with_names_and_values(void **state)
 {
     uint8_t raw[40];
-    (void)state;
     make_payload(raw);
     check_printed(sched, false, raw, 38, "comm=cat pid=-7 file=x.c where=0xffff0000 bytes=01fe");
 }
 
 static void fields_of_all_tracepoints_are_read_but_not_printed(void **state)
 {
-    (void)state;
     uint8_t raw[40];
     make_payload(raw);
     raw[4] = 9;
@@ -69,7 +63,6 @@ static void fields_of_all_tracepoints_are_read_but_not_printed(void **state)
 static void a_short_payload_gives_its_complete_fields(void **state)
 {
     uint8_t raw[40];
-    (void)state;
     make_payload(raw);
     check_printed(sched, false, raw, 30, "comm=cat pid=-7 file=");
     check_printed(sched, false, raw, 4, "");
@@ -79,7 +72,6 @@ static void a_short_payload_gives_its_complete_fields(void **state)
 static void numbers_in_the_other_byte_order_are_read(void **state)
 {
     static const uint8_t raw[] = { 0, 0, 1, 2, 0xff, 0xfe };
-    (void)state;
     check_printed(
         "\tfield:u32 a;\toffset:0;\tsize:4;\tsigned:0;\n\tfield:s16 b;\toffset:4;\tsize:2;\tsigned:1;\n",
         true, raw, sizeof raw, "a=258 b=-2");
@@ -88,7 +80,6 @@ static void numbers_in_the_other_byte_order_are_read(void **state)
 static void offsets_in_a_format_are_checked_against_the_payload(void **state)
 {
     static const uint8_t raw[8] = { 0xff, 0xff, 0xff, 0xff, 'a', 0x1b, '\n', 0xff };
-    (void)state;
     check_printed("\tfield:u64 a;\toffset:4294967295;\tsize:8;\tsigned:0;\n", false, raw, 8, "");
     check_printed("\tfield:u64 a;\toffset:4;\tsize:4294967295;\tsigned:0;\n", false, raw, 8, "");
     check_printed("\tfield:__data_loc char[] a;\toffset:0;\tsize:4;\tsigned:0;\n", false, raw, 8, "a=");
@@ -109,7 +100,6 @@ static void devices_are_printed_as_major_and_minor(void **state)
     struct payload_format *f = payload_format_new(format, strlen(format), false);
     struct payload p = { f, &raw, sizeof raw, NULL, NULL };
     struct buf out = { 0 };
-    (void)state;
     assert_true(payload_put_field(&p, payload_field_find(f, "dev"), &out));
     assert_string_equal(buf_str(&out), "259,3");
     assert_false(payload_put_field(&p, payload_field_find(f, "tail"), &out)); /* beyond the payload */

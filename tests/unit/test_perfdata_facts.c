@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Recordings of other tools (tests/data): the reader finds all facts about records that their JSON lists. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -21,6 +15,7 @@
 #include "export/export.h"
 #include "perfdata/perfdata_file.h"
 #include "process/world.h"
+#include "unit_test.h"
 
 #include "facts_fixture.h"
 
@@ -392,49 +387,41 @@ static void check(const char *name)
 
 static void frame_pointer_chains_of_seventeen_programs(void **state)
 {
-    (void)state;
     check("google__perf.data.callgraph-3.8");
 }
 
 static void a_group_of_events_that_lost_samples(void **state)
 {
-    (void)state;
     check("google__perf.data.lost_samples-4.4");
 }
 
 static void a_recording_through_a_pipe(void **state)
 {
-    (void)state;
     check("google__perf.data.piped.header_features_aligned-6.12");
 }
 
 static void six_events_from_a_32_bit_machine(void **state)
 {
-    (void)state;
     check("google__perf.data.armv7-3.4");
 }
 
 static void the_first_format(void **state)
 {
-    (void)state;
     check("eclipse__tests_multievent-data_perf.data");
 }
 
 static void dumps_of_stacks_and_registers(void **state)
 {
-    (void)state;
     check("perfparser__vector_static_gcc__perf.data");
 }
 
 static void compressed_records(void **state)
 {
-    (void)state;
     check("perfparser__fork_static_gcc__perf.data.zstd");
 }
 
 static void simpleperfs_dialect(void **state)
 {
-    (void)state;
     check("simpleperf__perf_with_jit_symbol.data");
 }
 

@@ -2,12 +2,6 @@
 /* Recordings of other tools (tests/data): the reader finds the facts about bytes, header, sections and events
  * that their JSON lists. The JSON comes from perf evlist -v, perf report --header and an independent
  * parser. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <inttypes.h>
 #include <linux/perf_event.h>
@@ -17,6 +11,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "perfdata/perfdata_file.h"
+#include "unit_test.h"
 
 #include "facts_fixture.h"
 #include "sha256.h"

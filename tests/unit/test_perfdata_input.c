@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 
 #include "perfdata/input.h"
 #include "perfdata_fixture.h"
+#include "unit_test.h"
 
 #define FILE_BYTES (UINT64_C(80) << 20)
 

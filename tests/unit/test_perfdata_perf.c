@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Output of perf record on this machine: the reader and perf script find the same samples. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <inttypes.h>
 
 #include "perfdata_fixture.h"
+#include "unit_test.h"
 
 #define LOAD "sh -c 'i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done; ls / >/dev/null; true'"
 
@@ -148,19 +143,16 @@ static void compare(const char *record)
 
 static void one_event(void **state)
 {
-    (void)state;
     compare("-F 999 -e cpu-clock -o data");
 }
 
 static void several_events_on_all_cpus(void **state)
 {
-    (void)state;
     compare("-a -F 999 -e cpu-clock,task-clock,page-faults,context-switches -o data");
 }
 
 static void compressed(void **state)
 {
-    (void)state;
 #ifndef HAVE_ZSTD
     print_message("built without zstd\n");
     skip();
@@ -170,19 +162,16 @@ static void compressed(void **state)
 
 static void through_a_pipe(void **state)
 {
-    (void)state;
     compare("-F 999 -g -e cpu-clock -e page-faults -o -");
 }
 
 static void a_group_that_is_read(void **state)
 {
-    (void)state;
     compare("-a -F 999 -e '{cpu-clock,page-faults}:S' -o data");
 }
 
 static void tracepoints_with_payload(void **state)
 {
-    (void)state;
     compare("-a -e sched:sched_switch -e cpu-clock -R -o data");
 }
 

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <byteswap.h>
 #include <sys/stat.h>
 
 #include "perfdata_fixture.h"
+#include "unit_test.h"
 
 #ifdef HAVE_ZSTD
 #define WITH_ZSTD true
@@ -78,7 +72,6 @@ static void other_files_are_refused_with_a_reason(void **state)
     };
     struct buf damage = { 0 };
     struct error e = { 0 };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         read_bytes(cases[i].bytes, cases[i].n, false, &damage);
         if (!strstr(buf_str(&damage), cases[i].says))
@@ -101,7 +94,6 @@ static void a_file_truncated_anywhere_gives_its_complete_records(void **state)
 {
     struct buf damage = { 0 };
     uint64_t before = 0;
-    (void)state;
     for (size_t n = data_start; n < data_start + data_size; n += 40) {
         struct seen s = read_bytes(whole.data, n, true, &damage);
         assert_int_equal(s.wrong, 0);
@@ -119,7 +111,6 @@ static void a_killed_recording_is_read_to_its_end(void **state)
 {
     struct buf copy = { 0 }, damage = { 0 };
     uint64_t zero = 0;
-    (void)state;
     buf_add(&copy, whole.data, data_start + data_size);
     memcpy(copy.data + offsetof(struct format_header, data) + 8, &zero, 8);
     struct seen s = read_bytes(copy.data, copy.len, true, &damage);
@@ -134,7 +125,6 @@ static void a_killed_recording_is_read_to_its_end(void **state)
 static void zeroed_pages_are_skipped(void **state)
 {
     struct buf copy = { 0 }, damage = { 0 };
-    (void)state;
     buf_add(&copy, whole.data, whole.len);
     uint64_t from = find_record(PERF_RECORD_SAMPLE, 50) + 20, to = from + 4096;
     memset(copy.data + from, 0, 4096);
@@ -156,7 +146,6 @@ static void text_between_and_after_records_is_skipped(void **state)
     static const char text[] = "Hello, World!\n";
     struct buf copy = { 0 }, damage = { 0 };
     uint64_t middle = find_record(PERF_RECORD_SAMPLE, 100), zero = 0;
-    (void)state;
     buf_add(&copy, whole.data, middle);
     buf_puts(&copy, text);
     buf_add(&copy, whole.data + middle, data_start + data_size - middle);
@@ -176,7 +165,6 @@ static void unknown_records_are_skipped_and_counted(void **state)
                                           far = { .type = 5000, .size = 32 };
     struct buf copy = { 0 }, damage = { 0 };
     uint64_t middle = find_record(PERF_RECORD_SAMPLE, 100), size = data_size + 96;
-    (void)state;
     buf_add(&copy, whole.data, middle);
     buf_add(&copy, &future, sizeof future);
     buf_add(&copy, "012345678901234567890123", 24);
@@ -198,7 +186,6 @@ static void unknown_records_are_skipped_and_counted(void **state)
 static void records_are_delivered_in_time_order(void **state)
 {
     struct buf copy = { 0 }, damage = { 0 };
-    (void)state;
     buf_add(&copy, whole.data, find_record(PERF_RECORD_SAMPLE, 0));
     for (unsigned round = 0; round < FIXTURE_SAMPLES; round += 50)
         for (unsigned cpu = 0; cpu < 5; cpu++)
@@ -268,7 +255,6 @@ static void a_file_written_to_a_pipe_is_read(void **state)
     const struct perfdata_build_id *ids;
     struct buf pipe = { 0 }, damage = { 0 };
     struct error e = { 0 };
-    (void)state;
     make_pipe(&pipe);
     struct seen s = read_bytes(pipe.data, pipe.len, true, &damage);
     assert_int_equal(s.samples, FIXTURE_SAMPLES);
@@ -314,7 +300,6 @@ static void make_compressed(struct buf *out, uint32_t type, size_t piece)
 static void compressed_records_are_one_stream(void **state)
 {
     struct buf copy = { 0 }, damage = { 0 };
-    (void)state;
     for (int two = 0; two < 2; two++) {
         uint64_t size;
         buf_clear(&copy);
@@ -424,7 +409,6 @@ static void make_swapped(struct buf *out)
 static void files_in_the_other_byte_order_are_read(void **state)
 {
     struct buf copy = { 0 }, damage = { 0 };
-    (void)state;
     make_swapped(&copy);
     struct seen s = read_bytes(copy.data, copy.len, true, &damage);
     assert_int_equal(s.samples, FIXTURE_SAMPLES);
@@ -437,7 +421,6 @@ static void files_in_the_other_byte_order_are_read(void **state)
 static void attrs_of_any_size_are_read(void **state)
 {
     static const uint32_t sizes[] = { 64, 72, 96, 136, 200 };
-    (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct buf copy = { 0 }, damage = { 0 };
         struct format_header h;
@@ -481,7 +464,6 @@ static void events_without_names_are_named_from_their_attrs(void **state)
         { { .type = PERF_TYPE_BREAKPOINT, .bp_type = 3, .config1 = 0x1000, .exclude_guest = 1 },
           "mem:0x1000:rw" },
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct perfdata_write_event event = { .name = "x", .attr = &cases[i].attr };
         const struct perfdata_event *events;
@@ -514,7 +496,6 @@ static void reading_stops_on_request_and_restarts(void **state)
     struct seen s = { .check = true };
     double progress = 0;
     int n = 0;
-    (void)state;
     struct perfdata *p = perfdata_open(fixture_path("whole"), &e);
     assert_non_null(p);
     assert_false(perfdata_each(p, stop_at_ten, &n, &progress, &e));
@@ -531,7 +512,6 @@ static void random_damage_does_no_harm(void **state)
 {
     struct buf copy = { 0 }, damage = { 0 };
     uint64_t random = 88172645463325252u;
-    (void)state;
     for (int round = 0; round < 300; round++) {
         buf_clear(&copy);
         if (round % 3 == 0)

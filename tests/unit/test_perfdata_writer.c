@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -13,13 +6,13 @@
 
 #include "perf/tracepoint.h"
 #include "perfdata_fixture.h"
+#include "unit_test.h"
 
 static void written_files_are_read_back(void **state)
 {
     struct seen s = { .check = true };
     struct buf damage = { 0 };
     struct error e = { 0 };
-    (void)state;
     assert_true(fixture_write(fixture_path("a"), NULL, &e));
     assert_true(fixture_read(fixture_path("a"), &s, &damage, &e));
     assert_string_equal(buf_str(&damage), "");
@@ -40,7 +33,6 @@ static void names_of_jit_code_are_kept(void **state)
 {
     struct error e = { 0 };
     size_t n;
-    (void)state;
     assert_true(fixture_write(fixture_path("a"), NULL, &e));
     struct perfdata *p = perfdata_open(fixture_path("a"), &e);
     assert_non_null(p);
@@ -55,7 +47,6 @@ static void all_sections_have_perfs_format(void **state)
 {
     struct format_header h;
     struct error e = { 0 };
-    (void)state;
     assert_true(fixture_write(fixture_path("a"), NULL, &e));
     FILE *file = fopen(fixture_path("a"), "rb");
     assert_int_equal(fread(&h, sizeof h, 1, file), 1);
@@ -69,7 +60,6 @@ static void a_damaged_end_loses_only_the_names(void **state)
 {
     const uint64_t sizes[] = { UINT64_MAX, UINT64_MAX - 15, 1 << 20, 0 };
     struct error e = { 0 };
-    (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct seen s = { 0 };
         struct buf damage = { 0 };
@@ -133,7 +123,6 @@ static void side_band_records_keep_their_fields(void **state)
 {
     struct error e = { 0 };
     uint32_t seen = 0;
-    (void)state;
     assert_true(fixture_write(fixture_path("a"), NULL, &e));
     struct perfdata *p = perfdata_open(fixture_path("a"), &e);
     assert_non_null(p);
@@ -148,7 +137,6 @@ static void the_header_describes_events_machine_and_modules(void **state)
     const struct perfdata_build_id *ids;
     struct error e = { 0 };
     char host[65] = "";
-    (void)state;
     assert_true(fixture_write(fixture_path("a"), NULL, &e));
     struct perfdata *p = perfdata_open(fixture_path("a"), &e);
     assert_non_null(p);
@@ -187,7 +175,6 @@ static void facts_of_another_machine_replace_those_of_this_one(void **state)
     };
     struct buf a = { 0 }, b = { 0 };
     struct error e = { 0 };
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct perfdata_writer *w =
             perfdata_writer_open(fixture_path(i ? "b" : "a"), &event, 1, false, false, &e);
@@ -220,7 +207,6 @@ static void overlong_chains_paths_and_payloads_are_truncated_to_a_record(void **
     struct seen s = { 0 };
     uint64_t *chain = calloc(20000, sizeof *chain);
     char *path = malloc(100001);
-    (void)state;
     memset(path, 'x', 100000);
     path[100000] = '\0';
     struct perfdata_writer *w = perfdata_writer_open(fixture_path("a"), &event, 1, true, false, &e);
@@ -278,7 +264,6 @@ static void a_tracepoint_with_a_name_of_its_own_keeps_its_format(void **state)
     struct perfdata_write_event event = { .name = "mine:too", .tracepoint = "t:real", .attr = &attr };
     struct error e = { 0 };
     size_t n;
-    (void)state;
     mkdir(fixture_path("events"), 0700);
     mkdir(fixture_path("events/t"), 0700);
     mkdir(fixture_path("events/t/real"), 0700);
@@ -310,7 +295,6 @@ static void perf_reads_it_without_complaint(void **state)
                                             "buildid-list",   "report --stdio -s cgroup,comm,dso,sym" };
     struct perf_event_attr tracepoint = { .type = PERF_TYPE_TRACEPOINT, .config = 314, .sample_period = 1 };
     struct error e = { 0 };
-    (void)state;
     if (!have_perf())
         skip();
     uint64_t id;
@@ -337,7 +321,6 @@ static void perf_sees_the_same_samples(void **state)
     struct buf out = { 0 }, err = { 0 };
     struct error e = { 0 };
     uint32_t i = 0;
-    (void)state;
     if (!have_perf())
         skip();
     assert_true(fixture_write(fixture_path("p"), NULL, &e));
@@ -371,7 +354,6 @@ static void a_full_disk_is_reported_and_leaves_nothing(void **state)
 {
     struct rlimit old, small = { 4096, 4096 };
     struct error e = { 0 };
-    (void)state;
     getrlimit(RLIMIT_FSIZE, &old);
     small.rlim_max = old.rlim_max;
     signal(SIGXFSZ, SIG_IGN);
@@ -406,7 +388,6 @@ static void a_group_read_from_a_file_is_written_as_a_group(void **state)
     const struct perfdata_event *events;
     struct group_seen seen = { 0 };
     struct error e = { 0 };
-    (void)state;
     leader.sample_type = PERF_SAMPLE_READ;
     leader.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
     leader.sample_period = 100;
@@ -451,7 +432,6 @@ static void abort_leaves_nothing(void **state)
     struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE };
     struct perfdata_write_event event = { .name = "cpu-clock", .attr = &attr };
     struct error e = { 0 };
-    (void)state;
     struct perfdata_writer *w = perfdata_writer_open(fixture_path("no"), &event, 1, true, true, &e);
     assert_non_null(w);
     perfdata_writer_abort(w);

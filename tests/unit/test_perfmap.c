@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,6 +11,7 @@
 #include "opened.h"
 #include "symbols/debugfile.h"
 #include "symbols/perfmap.h"
+#include "unit_test.h"
 
 static void *parse(const char *text, size_t n, struct table *t)
 {
@@ -47,7 +41,6 @@ static void lines_of_all_runtimes_are_parsed(void **state)
     struct table t;
     void *blob = parse(text, sizeof text - 1, &t);
 
-    (void)state;
     assert_string_equal(name_at(&t, 0x7f001000003f), "LazyCompile:*fib /srv/app.js:12");
     assert_string_equal(name_at(&t, 0x7f0010000100), "[dotnet] System.String::Concat(string, string)");
     assert_string_equal(name_at(&t, 0x7f00100002aa), "py::module:/usr/lib/x.py");
@@ -61,7 +54,6 @@ static void an_incomplete_last_line_waits(void **state)
     struct table t;
     void *blob = parse(text, sizeof text - 1, &t);
 
-    (void)state;
     assert_int_equal(t.header->n, 1);
     mem_free(blob);
 }
@@ -73,7 +65,6 @@ static void rubbish_is_skipped(void **state)
     struct table t;
     void *blob = parse(text, sizeof text - 1, &t);
 
-    (void)state;
     assert_int_equal(t.header->n, 1);
     assert_string_equal(name_at(&t, 0x2000), "good");
     mem_free(blob);
@@ -86,7 +77,6 @@ static void a_huge_line_gives_one_truncated_name(void **state)
     struct table t;
     void *blob;
 
-    (void)state;
     memset(text, 'x', n);
     memcpy(text, "1000 10 ", 8);
     text[n - 1] = '\n';
@@ -115,7 +105,6 @@ static void a_map_read_in_pieces_has_every_line(void **state)
     size_t size;
     FILE *f;
 
-    (void)state;
     assert_true(fd >= 0);
     unlink(path);
     f = fdopen(dup(fd), "w");
@@ -145,7 +134,6 @@ static void both_ends_of_a_huge_map_are_read(void **state)
     struct table_builder b;
     off_t size = (off_t)2 << 30;
 
-    (void)state;
     assert_true(fd >= 0);
     unlink(path);
     assert_int_equal(pwrite(fd, first, sizeof first - 1, 0), sizeof first - 1);
@@ -167,7 +155,6 @@ static const char *map_path(void)
 
 static int remove_map(void **state)
 {
-    (void)state;
     unlink(map_path());
     return 0;
 }
@@ -192,7 +179,6 @@ static void a_map_of_this_process_is_opened(void **state)
     char text[16];
     int fd;
 
-    (void)state;
     write_map("1000 10 f\n");
     fd = open_map(&e);
     assert_true(fd >= 0);
@@ -204,7 +190,6 @@ static void a_missing_map_is_reported(void **state)
 {
     struct error e = { 0 };
 
-    (void)state;
     assert_int_equal(open_map(&e), -1);
     assert_int_equal(e.class, ERROR_MISSING);
     assert_non_null(strstr(e.text, map_path()));
@@ -214,7 +199,6 @@ static void a_fifo_neither_blocks_nor_opens(void **state)
 {
     struct error e = { 0 };
 
-    (void)state;
     assert_int_equal(mkfifo(map_path(), 0600), 0);
     assert_int_equal(open_map(&e), -1);
     assert_non_null(strstr(e.text, "no regular file"));
@@ -224,7 +208,6 @@ static void a_link_is_not_followed(void **state)
 {
     struct error e = { 0 };
 
-    (void)state;
     assert_int_equal(symlink("/etc/passwd", map_path()), 0);
     assert_int_equal(open_map(&e), -1);
     assert_non_null(strstr(e.text, "no regular file"));
@@ -236,7 +219,6 @@ static void a_map_with_another_name_is_not_read(void **state)
     struct error e = { 0 };
     char other[128];
 
-    (void)state;
     snprintf(other, sizeof other, "%s.other", map_path());
     write_map("1000 10 f\n");
     assert_int_equal(link(map_path(), other), 0);
@@ -250,7 +232,6 @@ static void the_map_of_another_user_is_not_read(void **state)
 {
     struct error e = { 0 };
 
-    (void)state;
     if (geteuid()) {
         print_message("needs root, to give a file to another user\n");
         skip();
@@ -266,7 +247,6 @@ static void a_map_of_an_ended_process_must_belong_to_the_user(void **state)
     struct error e = { 0 };
     int fd;
 
-    (void)state;
     assert_int_equal(perfmap_open_left((uint32_t)getpid(), &e), -1);
     assert_int_equal(e.class, ERROR_MISSING);
     write_map("1000 10 f\n");
@@ -286,7 +266,6 @@ static void an_ended_process_is_reported(void **state)
 {
     struct error e = { 0 };
 
-    (void)state;
     assert_int_equal(perfmap_open(0x7fffffff, &e), -1);
     assert_true(e.text[0] != '\0');
 }
@@ -297,7 +276,6 @@ static void paths_cannot_leave_the_root(void **state)
     char dir[] = "/tmp/flametop-root-XXXXXX", path[64];
     int fd;
 
-    (void)state;
     assert_non_null(mkdtemp(dir));
     snprintf(path, sizeof path, "%s/link", dir);
     assert_int_equal(symlink("../../../../etc/passwd", path), 0);
@@ -356,7 +334,6 @@ static void debug_files_are_searched_where_gdb_searches(void **state)
     struct debugfile_search evil = { { 0 }, dir, "/bin/prog", id, 0, "../bin/prog.debug", 0 };
     int i;
 
-    (void)state;
     assert_non_null(mkdtemp(dir));
     for (i = 0; i < 8; i++) {
         snprintf(full, sizeof full, "%s%s", dir, folders[i]);

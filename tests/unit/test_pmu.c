@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +6,7 @@
 
 #include "perf/namelist.h"
 #include "perf/pmu.h"
+#include "unit_test.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -28,7 +23,6 @@ static void put_file(const char *path, const char *text)
 
 static int make_sysfs(void **state)
 {
-    (void)state;
     strcpy(folder, "/tmp/test_pmu.XXXXXX");
     if (!mkdtemp(folder))
         return -1;
@@ -60,7 +54,6 @@ static int make_sysfs(void **state)
 
 static int remove_sysfs(void **state)
 {
-    (void)state;
     char command[128];
     pmu_set_root(NULL);
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
@@ -69,7 +62,6 @@ static int remove_sysfs(void **state)
 
 static void pmus_have_a_type_and_cpus(void **state)
 {
-    (void)state;
     struct pmu pmu;
     assert_true(pmu_find("cpu", &pmu, NULL));
     assert_string_equal(pmu.name, "cpu");
@@ -91,7 +83,6 @@ static void unknown_pmus_are_refused(void **state)
         { "", "no PMU" },       { "uncore", "'uncore_imc'" },
         { "../cpu", "no PMU" }, { "zzzzzzzzzzzzzzzzzz", "available: cpu, cpu_atom" },
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct pmu pmu;
         struct error e = { 0 };
@@ -122,7 +113,6 @@ static void terms_are_placed_in_the_bits_of_their_format(void **state)
         { "mem-loads,ldlat=16", 0x1cd, 16, 0 }, /* the last value counts: bits of the first are cleared */
         { "event=1,event=2", 2, 0, 0 },
     };
-    (void)state;
     struct pmu pmu;
     assert_true(pmu_find("cpu", &pmu, NULL));
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -161,7 +151,6 @@ static void wrong_terms_are_named(void **state)
         { "cpu", "freq=x", "not a number" },
         { "hv_24x7", "HPM_0THRD", "needs a value for 'core'" },
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct pmu pmu;
         struct perf_event_attr attr = { 0 };
@@ -176,7 +165,6 @@ static void wrong_terms_are_named(void **state)
 
 static void open_parameters_are_given_by_the_user(void **state)
 {
-    (void)state;
     struct pmu pmu;
     struct perf_event_attr attr = { 0 };
     assert_true(pmu_find("hv_24x7", &pmu, NULL));
@@ -186,7 +174,6 @@ static void open_parameters_are_given_by_the_user(void **state)
 
 static void a_name_term_names_the_event(void **state)
 {
-    (void)state;
     struct pmu pmu;
     struct perf_event_attr attr = { 0 };
     struct event_terms more = { .name = "" };
@@ -206,7 +193,6 @@ static bool add_name(void *ctx, const char *name, const char *terms)
 
 static void named_events_are_listed_without_unit_and_scale_files(void **state)
 {
-    (void)state;
     struct pmu pmu;
     struct namelist names = { 0 };
     assert_true(pmu_find("cpu", &pmu, NULL));
@@ -222,7 +208,6 @@ static void named_events_are_listed_without_unit_and_scale_files(void **state)
 
 static void a_machine_without_sysfs_has_no_pmus(void **state)
 {
-    (void)state;
     struct pmu pmu;
     struct error e = { 0 };
     pmu_set_root("/there/is/no/such/folder");
@@ -233,7 +218,6 @@ static void a_machine_without_sysfs_has_no_pmus(void **state)
 
 static void the_kernels_pmus_are_found(void **state)
 {
-    (void)state;
     struct pmu pmu;
     if (access("/sys/bus/event_source/devices/software/type", R_OK)) {
         print_message("no /sys/bus/event_source here\n");

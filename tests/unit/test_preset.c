@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +6,7 @@
 #include <unistd.h>
 
 #include "ui/preset.h"
+#include "unit_test.h"
 #include "write_text.h"
 
 static struct preset_list list;
@@ -19,7 +14,6 @@ static struct error error;
 
 static int setup(void **state)
 {
-    (void)state;
     setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
     error_clear(&error);
     return 0;
@@ -27,7 +21,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     preset_list_done(&list);
     return 0;
 }
@@ -52,7 +45,6 @@ static void expect_refused(const char *text, const char *word)
 
 static void built_in_presets_are_valid(void **state)
 {
-    (void)state;
     static const char *const wanted[] = { "cpu",      "off-cpu",    "wall",    "cycles", "cache", "branch",
                                           "tlb",      "memory",     "faults",  "disk",   "files", "dns",
                                           "fork",     "blocking",   "connect", "exec",   "locks", "syscalls",
@@ -69,7 +61,6 @@ static void built_in_presets_are_valid(void **state)
 /* Tracepoints are excluded: not every machine has them. */
 static void their_software_events_are_parsed(void **state)
 {
-    (void)state;
     static const char *const names[] = { "cpu", "cycles", "cache", "branch", "tlb", "memory", "blocking" };
     assert_true(preset_read(&list, &error));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -83,7 +74,6 @@ static void their_software_events_are_parsed(void **state)
 
 static void a_row_defines_a_preset_completely(void **state)
 {
-    (void)state;
     const struct preset *p =
         only_preset("  x\tpage-faults,cpu-clock  1/1000 flame comm  user=root+cpus=0  who does what  \n");
     assert_string_equal(p->name, "x");
@@ -101,13 +91,11 @@ static void a_row_defines_a_preset_completely(void **state)
 
 static void comments_and_empty_lines_are_skipped(void **state)
 {
-    (void)state;
     assert_string_equal(only_preset("# NAME EVENT\n\n   \n#\nx e - - - - h\r\n\n")->help, "h");
 }
 
 static void a_later_row_replaces_one_with_the_same_name(void **state)
 {
-    (void)state;
     assert_true(preset_read(&list, &error));
     size_t n = list.n;
     assert_true(preset_read_text(&list, "mine", "memory minor-faults - - - - mine", &error));
@@ -117,7 +105,6 @@ static void a_later_row_replaces_one_with_the_same_name(void **state)
 
 static void errors_name_file_and_line(void **state)
 {
-    (void)state;
     expect_refused("x e - - - - h\n\nname event -", "mine:3: 3 of 7 columns");
     expect_refused("x e often - - - h", "mine:1: \"often\" is no rate");
     expect_refused("x e 0Hz - - - h", "no rate");
@@ -134,7 +121,6 @@ static void errors_name_file_and_line(void **state)
 
 static void the_nearest_name_is_suggested(void **state)
 {
-    (void)state;
     assert_true(preset_read(&list, &error));
     assert_null(preset_find(&list, "memroy", &error));
     assert_non_null(strstr(error.text, "memory"));
@@ -143,7 +129,6 @@ static void the_nearest_name_is_suggested(void **state)
 
 static void a_scope_is_set_and_a_missing_target_is_reported_with_file_and_line(void **state)
 {
-    (void)state;
     struct scope s;
     scope_init(&s);
     assert_true(preset_set_scope(only_preset("x e - - - user=0+cpus=0 h"), &s, &error));
@@ -161,7 +146,6 @@ static void a_scope_is_set_and_a_missing_target_is_reported_with_file_and_line(v
 /* The printed presets can be the beginning of a user's file. */
 static void listed_presets_can_be_read_back(void **state)
 {
-    (void)state;
     struct buf first = { 0 }, second = { 0 };
     assert_true(preset_read(&list, &error));
     preset_print(&list, &first);
@@ -175,7 +159,6 @@ static void listed_presets_can_be_read_back(void **state)
 
 static void rows_of_the_users_file_are_added(void **state)
 {
-    (void)state;
     char folder[] = "/tmp/flametop-presets-XXXXXX", path[80];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/flametop", folder);
@@ -200,7 +183,6 @@ static void the_first_alternative_that_opens_is_used(void **state)
     char folder[] = "/tmp/test_preset_XXXXXX", path[64],
          text[] = "one no:such_tracepoint[a|b&1]|page-faults|context-switches auto - - - x\n"
                   "two no:such_tracepoint|no:other_one each - - - x\n";
-    (void)state;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/flametop", folder);
     assert_int_equal(mkdir(path, 0700), 0);

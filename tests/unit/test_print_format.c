@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +6,7 @@
 #include "base/file.h"
 #include "perf/payload.h"
 #include "perf/tracepoint.h"
+#include "unit_test.h"
 
 /* comm, state, flags, bytes and a text, in 64 bytes */
 #define FIELDS                                                                                               \
@@ -69,7 +63,6 @@ static void check_print(const char *print, const char *wanted)
 
 static void fields_are_printed_as_the_format_says(void **state)
 {
-    (void)state;
     check_print("\"%s/%d %5d|%-5d|%x\", REC->comm, REC->pid, REC->pid, REC->pid, REC->pid",
                 "cat/-7    -7|-7   |fffffff9");
     check_print("\"%s %-6s| %.2s\", __get_str(name), REC->comm, REC->comm", "sda cat   | ca");
@@ -83,7 +76,6 @@ static void fields_are_printed_as_the_format_says(void **state)
 
 static void expressions_follow_c_with_unsigned_numbers(void **state)
 {
-    (void)state;
     check_print("\"%d\", 2 + 3 * 4 - 10 / 3", "11");
     check_print(
         "\"%d,%d\", ((unsigned int) ((REC->flags) >> 12)), ((unsigned int) ((REC->flags) & ((1U << 12) - 1)))",
@@ -98,7 +90,6 @@ static void expressions_follow_c_with_unsigned_numbers(void **state)
 
 static void flags_and_symbols_are_printed_by_name(void **state)
 {
-    (void)state;
     check_print(
         "\"%s\", __print_flags(REC->flags, \"|\", { 0x1, \"S\" }, { (unsigned long)((( gfp_t)(4))), \"T\" })",
         "S|T|0x1000");
@@ -113,7 +104,6 @@ static void flags_and_symbols_are_printed_by_name(void **state)
 
 static void addresses_and_bytes_are_printed_like_the_kernels(void **state)
 {
-    (void)state;
     check_print("\"%pS %ps %p %pS\", (void *)REC->site, REC->site, REC->site, REC->flags",
                 "do_it+0x4 do_it 0x1234 0x1005");
     check_print("\"%pI4\", REC->addr", "127.0.0.1");
@@ -144,7 +134,6 @@ static void single_fields_are_printed_as_in_the_format(void **state)
         "REC->flags & 4095, REC->flags & 4 ? \"T\" : \"R\", REC->flags & 1 ? \"+\" : "
         "\"\", REC->pid, __print_symbolic(REC->pid & 15, { 9, \"NINE\" }), REC->site, "
         "REC->addr[0]";
-    (void)state;
     check_field(several, "comm", "cat");
     check_field(several, "flags", "T+"); /* not "1,5": the text says more */
     check_field(several, "pid", "NINE");
@@ -178,7 +167,6 @@ static void socket_addresses_are_printed_with_their_port(void **state)
 {
     uint8_t ip4[28] = { 0, 0, 0x1f, 0x90, 127, 0, 0, 1 }, ip6[28] = { 0, 0, 0, 80 }, none[28] = { 1 };
     uint16_t family4 = 2, family6 = 10;
-    (void)state;
     memcpy(ip4, &family4, 2);
     memcpy(ip6, &family6, 2);
     ip6[8] = 0xfe;
@@ -211,7 +199,6 @@ static void unsupported_formats_are_printed_field_by_field(void **state)
         "\"%pISpx\", REC->addr",
     };
     struct buf deep = { 0 };
-    (void)state;
     for (size_t i = 0; i < sizeof prints / sizeof *prints; i++)
         check_print(prints[i], BY_FIELDS);
     buf_puts(&deep, "\"%d\", ");
@@ -226,7 +213,6 @@ static void unsupported_formats_are_printed_field_by_field(void **state)
 
 static void fields_beyond_a_short_payload_are_empty(void **state)
 {
-    (void)state;
     check_print_of(20, "\"%s %d %lu [%s] %pI4\", REC->comm, REC->pid, REC->flags, __get_str(name), REC->addr",
                    "cat -7 0 [] ");
     check_print_of(40, "\"[%s]\", __get_str(name)", "[]");
@@ -301,7 +287,6 @@ static void kernel_formats_are_printed_like_libtraceevents(void **state)
         { "vmscan", "mm_vmscan_lru_shrink_inactive" },
         { "filemap", "mm_filemap_add_to_page_cache" },
     };
-    (void)state;
     srand(7);
     if (!tracepoint_root() || !tracepoint_exists("sched", "sched_switch"))
         skip();

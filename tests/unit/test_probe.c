@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Definitions of probes, and what is written to uprobe_events, in a tracefs of the test's own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +11,7 @@
 #include "perf/event.h"
 #include "perf/probe.h"
 #include "perf/tracepoint.h"
+#include "unit_test.h"
 #include "write_text.h"
 
 static char tracefs[64];
@@ -34,7 +30,6 @@ static void make(const char *name, const char *text)
 
 static int setup(void **state)
 {
-    (void)state;
     strcpy(tracefs, "/tmp/test_probe.XXXXXX");
     assert_non_null(mkdtemp(tracefs));
     make("events", NULL);
@@ -48,7 +43,6 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     char command[128];
-    (void)state;
     tracepoint_set_root(NULL);
     snprintf(command, sizeof command, "rm -rf '%s'", tracefs);
     return system(command);
@@ -107,7 +101,6 @@ static void assert_refused(const char *definition, const char *text)
 static void a_definition_has_its_parts(void **state)
 {
     struct probe_spec s;
-    (void)state;
     assert_true(probe_parse("probe:/bin/x:ns::work|w*+0x10 a=%di:u64; $retval;b=+8(%sp)", &s, &error));
     assert_int_equal(s.kind, PROBE_FUNCTION);
     assert_string_equal(s.file, "/bin/x");
@@ -160,7 +153,6 @@ static void a_wrong_definition_is_located(void **state)
         { "sdt:x:p:n a", 10 },
     };
     struct probe_spec s;
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         error_clear(&error);
         assert_false(probe_parse(cases[i].text, &s, &error));
@@ -171,7 +163,6 @@ static void a_wrong_definition_is_located(void **state)
 
 static void tracepoints_are_no_definitions(void **state)
 {
-    (void)state;
     assert_true(probe_is_definition("probe:x:work"));
     assert_true(probe_is_definition("probe:x")); /* an incomplete one */
     assert_false(probe_is_definition("probe:vfs_read"));
@@ -184,7 +175,6 @@ static void tracepoints_are_no_definitions(void **state)
 static void names_leave_out_folders_and_arguments(void **state)
 {
     char name[32];
-    (void)state;
     probe_display_name("probe:/usr/lib/libc.so.6:open%return a=$retval", name, sizeof name);
     assert_string_equal(name, "probe:libc.so.6:open%return");
     probe_display_name("latency:probe:/bin/x:work a", name, sizeof name);
@@ -196,7 +186,6 @@ static void names_leave_out_folders_and_arguments(void **state)
 #ifdef __x86_64__
 static void arguments_are_in_their_registers(void **state)
 {
-    (void)state;
     place("fd:1:s32 path:2:x64 rest:0:", true);
     assert_printed("probe:x:work", "probe:/bin/x:0x1139\n");
     assert_printed("probe:x:work fd path path:string", "probe:/bin/x:0x1139 fd=%di:s32 path=%si:x64 "
@@ -217,7 +206,6 @@ static void arguments_are_in_their_registers(void **state)
 
 static void variables_are_where_the_place_says(void **state)
 {
-    (void)state;
     place("n:-20(%bp):s32 p:%si:x64 q:+8(%sp):x64 name:-64(%bp):text all:@+16400:u8 gone::s32 s:-8(%bp):",
           true);
     assert_printed(
@@ -235,7 +223,6 @@ static void variables_are_where_the_place_says(void **state)
 
 static void arguments_of_32_bits_are_on_the_stack(void **state)
 {
-    (void)state;
     place("", false);
     assert_printed("probe:x:work $arg1 $arg3:string n=+8($arg2):s32",
                    "probe:/bin/x:0x1139 arg1=+4(%sp):u32 arg2=+0(+12(%sp)):string n=+8(+8(%sp)):s32\n");
@@ -243,7 +230,6 @@ static void arguments_of_32_bits_are_on_the_stack(void **state)
 
 static void operands_of_markers_are_translated(void **state)
 {
-    (void)state;
     place("8@%rdi -4@%r8d 2@8(%rbp) -1@%sil 4@$-7 8@(%rax) 1@-16(%rsp)", true);
     assert_printed("sdt:x:a:b", "probe:/bin/x:0x1139 arg1=%di:u64 arg2=%r8:s32 arg3=+8(%bp):u16 arg4=%si:s8 "
                                 "arg5=\\-7:u32 arg6=+0(%ax):u64 arg7=-16(%sp):u8\n");
@@ -256,7 +242,6 @@ static void operands_of_markers_are_translated(void **state)
 
 static void places_of_a_marker_have_one_type(void **state)
 {
-    (void)state;
     place("8@%rdi -4@%esi 4@%edx", true);
     places[1] = (struct probe_place){ .path = "/bin/x",
                                       .name = "a:b",
@@ -272,7 +257,6 @@ static void places_of_a_marker_have_one_type(void **state)
 
 static void a_printed_definition_has_a_lasting_path(void **state)
 {
-    (void)state;
     place("", true);
     places[0].path = "/proc/self/fd/9";
     assert_printed("probe:my program:work", "probe:my program:0x1139\n");
@@ -280,7 +264,6 @@ static void a_printed_definition_has_a_lasting_path(void **state)
 
 static void a_return_in_a_go_program_is_refused(void **state)
 {
-    (void)state;
     place("", true);
     places[0].go = true;
     assert_printed("probe:x:main.main", "probe:/bin/x:0x1139\n");
@@ -290,7 +273,6 @@ static void a_return_in_a_go_program_is_refused(void **state)
 static void a_kernel_without_uprobes_is_told(void **state)
 {
     char tracepoint[PROBE_NAME_MAX];
-    (void)state;
     place("", true);
     error_clear(&error);
     assert_false(probe_define("probe:x:work", tracepoint, &error));
@@ -302,7 +284,6 @@ static void events_have_names_of_their_own(void **state)
 {
     char tracepoint[PROBE_NAME_MAX], again[PROBE_NAME_MAX], group[64];
     struct buf text = { 0 };
-    (void)state;
     make("uprobe_events", "");
     place("", true);
     places[0].semaphore = 0x20;
@@ -341,7 +322,6 @@ static void probes_of_dead_owners_are_removed(void **state)
 {
     struct buf text = { 0 }, rows = { 0 };
     uint32_t removed, kept;
-    (void)state;
     make("uprobe_events",
          "p:flametop_2000000000_1f/work /bin/x:0x1139\n"
          "p:flametop_2000000000_1f/work /bin/x:0x2000\n"

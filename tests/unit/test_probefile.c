@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Functions and markers (.note.stapsdt) of made ELF files, as the symbol worker finds them for probes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <elf.h>
 #include <fcntl.h>
@@ -16,6 +11,7 @@
 #include "base/buf.h"
 #include "elf_maker.h"
 #include "symbols/probeformat.h"
+#include "unit_test.h"
 
 static struct error error;
 static struct buf reply;
@@ -69,7 +65,6 @@ static void the_entry_point_is_found(void **state)
 {
     struct probefile_ask q = functions("@entry");
     struct elf_maker m = { .machine = EM_X86_64 };
-    (void)state;
     int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     buf_clear(&reply);
     assert_true(probefile_serve(&q, sizeof q, &fd, 1, &reply, &error));
@@ -94,7 +89,6 @@ static void functions_are_found_by_name_and_glob(void **state)
     };
     struct elf_maker m = { .symbols = symbols, .n_symbols = 7, .symtab_type = SHT_SYMTAB };
     struct probefile_ask q = functions("work");
-    (void)state;
     assert_true(serve(&m, &q));
     assert_int_equal(view.header.n_places, 1);
     assert_int_equal(view.places[0].offset, ELF_MAKER_OFFSET + 0x100);
@@ -140,7 +134,6 @@ static void offsets_are_in_code(void **state)
 {
     struct elf_maker m = { .id = 1 };
     struct probefile_ask q = { .kind = PROBEFILE_OFFSET, .offset = ELF_MAKER_OFFSET };
-    (void)state;
     assert_true(serve(&m, &q));
     q.offset = ELF_MAKER_OFFSET + ELF_MAKER_SIZE - 1;
     assert_true(serve(&m, &q));
@@ -155,7 +148,6 @@ static void wrong_requests_are_refused(void **state)
     struct elf_maker m = { .id = 1 };
     struct probefile_ask q = { .kind = PROBEFILE_KINDS };
     int fd = elf_maker_open(&m);
-    (void)state;
     assert_false(serve(&m, &q));
     q.kind = PROBEFILE_FUNCTION;
     assert_false(probefile_serve(&q, sizeof q - 1, &fd, 1, &reply, &error));
@@ -203,7 +195,6 @@ static void markers_have_place_semaphore_and_arguments(void **state)
         { ELF_MAKER_VADDR + 0x300 - 0x40, BASE - 0x40, 0, TEXT("shop\0buy\0") }, /* prelink moved the file */
     };
     struct buf text = { 0 };
-    (void)state;
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
         put_note(&text, &notes[i]);
     assert_true(serve_notes(&text, "shop:*"));
@@ -234,7 +225,6 @@ static void hostile_notes_are_left_out(void **state)
         { ELF_MAKER_VADDR + 0x50, BASE, 0, "p\0bare", 7 },              /* no arguments */
     };
     struct buf text = { 0 }, cut = { 0 };
-    (void)state;
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
         put_note(&text, &notes[i]);
     assert_true(serve_notes(&text, "*"));
@@ -268,7 +258,6 @@ static void a_malformed_reply_is_refused(void **state)
         struct probefile_place places[2];
     } r = { .header = { .magic = PROBEFILE_MAGIC, .n_places = 2 } };
     struct probefile_view v;
-    (void)state;
     assert_true(probefile_view(&v, &r, sizeof r, &error));
     assert_false(probefile_view(&v, &r, sizeof r - 1, &error));
     assert_false(probefile_view(&v, &r, sizeof r.header - 1, &error));

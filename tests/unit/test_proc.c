@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -18,6 +12,7 @@
 
 #include "process/maps.h"
 #include "process/proc.h"
+#include "unit_test.h"
 
 static bool parse(const char *text, struct maps_entry *e)
 {
@@ -31,7 +26,6 @@ static void a_line_is_read_field_by_field(void **state)
 {
     struct maps_entry e;
 
-    (void)state;
     assert_true(parse(
         "7fa643e93000-7fa643fe9000 r-xp 00026000 fe:1a 332835                     /usr/lib/libc.so.6", &e));
     assert_int_equal(e.start, 0x7fa643e93000);
@@ -48,7 +42,6 @@ static void anonymous_memory_has_no_path(void **state)
 {
     struct maps_entry e;
 
-    (void)state;
     assert_true(parse("1000-2000 rwxp 00000000 00:00 0 ", &e));
     assert_string_equal(e.path, "");
     assert_true(parse("1000-2000 rw-p 00000000 00:00 0", &e));
@@ -60,7 +53,6 @@ static void escapes_in_paths_are_undone(void **state)
 {
     struct maps_entry e;
 
-    (void)state;
     assert_true(parse("1000-2000 r-xp 0 08:01 12   /tmp/a\\012b c (deleted)", &e));
     assert_string_equal(e.path, "/tmp/a\nb c (deleted)");
     assert_true(parse("1000-2000 r-xp 0 08:01 12   /tmp/\\01", &e));
@@ -88,7 +80,6 @@ static void invalid_lines_are_refused(void **state)
     };
     struct maps_entry e;
 
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(parse(bad[i], &e));
 }
@@ -98,7 +89,6 @@ static void lines_split_anywhere_give_the_same_maps(void **state)
     static const char text[] = "1000-2000 r-xp 0 08:01 12 /a\n2000-3000 r--p 0 08:01 12 /a\nnonsense\n"
                                "3000-4000 r-xp 1000 08:01 12 /a\n4000-5000 --xp 0 08:01 13 /b";
 
-    (void)state;
     for (size_t cut = 0; cut < sizeof text; cut++) {
         struct maps m = { 0 };
         char copy[sizeof text], rest[sizeof text];
@@ -131,7 +121,6 @@ static void anonymous_code_keeps_the_file_of_the_neighbouring_mapping(void **sta
                   "b000-c000 r-xp 1000 08:01 12 /a\n";
     struct maps m = { 0 };
 
-    (void)state;
     maps_add_text(&m, text, sizeof text - 1, true);
     assert_int_equal(m.n, 4);
     assert_string_equal(m.items[0].group_sums.path, "/a");
@@ -150,7 +139,6 @@ static void too_many_maps_are_truncated(void **state)
     int fds[2];
     pid_t child;
 
-    (void)state;
     assert_int_equal(pipe(fds), 0);
     child = fork();
     if (!child) {
@@ -177,7 +165,6 @@ static void an_endless_line_does_no_harm(void **state)
     struct maps m = { 0 };
     FILE *f = tmpfile();
 
-    (void)state;
     assert_non_null(f);
     fputs("1000-2000 r-xp 0 08:01 12 /", f);
     for (int i = 0; i < 300000; i++)
@@ -221,7 +208,6 @@ static void this_process_is_read(void **state)
     struct proc_snapshot *p;
     pthread_t thread;
 
-    (void)state;
     pthread_barrier_init(&barrier, NULL, 2);
     assert_int_equal(pthread_create(&thread, NULL, named_thread, &tid), 0);
     pthread_barrier_wait(&barrier);
@@ -255,7 +241,6 @@ static void a_program_in_a_memfd_is_distinguished_from_other_code(void **state)
     struct proc_snapshot *p;
     const struct maps_entry *e;
 
-    (void)state;
     assert_int_equal(write(program, "\177ELF", 4), 4);
     assert_int_equal(write(other, "\220\220\220\303", 4), 4);
     code[0] = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, program, 0);
@@ -281,7 +266,6 @@ static void an_ended_process_is_reported(void **state)
     pid_t child = fork();
     struct proc_snapshot *p;
 
-    (void)state;
     if (!child)
         _exit(0);
     waitpid(child, NULL, 0);
@@ -299,7 +283,6 @@ static void a_zombie_has_a_name_and_no_maps(void **state)
     struct proc_snapshot *p;
     siginfo_t info;
 
-    (void)state;
     if (!child)
         _exit(0);
     assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "ui/prompt.h"
 #include "ui/term.h"
+#include "unit_test.h"
 
 static void type_text(struct prompt *p, const char *ascii)
 {
@@ -20,7 +14,6 @@ static void type_text(struct prompt *p, const char *ascii)
 static void typing_inserts_at_the_cursor(void **state)
 {
     struct prompt p = { 0 };
-    (void)state;
     type_text(&p, "ac");
     assert_int_equal(prompt_key(&p, TK_LEFT), PROMPT_MOVED);
     type_text(&p, "b");
@@ -31,7 +24,6 @@ static void typing_inserts_at_the_cursor(void **state)
 static void multibyte_characters_move_and_are_deleted_as_one(void **state)
 {
     struct prompt p = { 0 };
-    (void)state;
     prompt_set(&p, "x");
     assert_int_equal(prompt_key(&p, 0xe9), PROMPT_CHANGED);
     assert_int_equal(prompt_key(&p, 0x65e5), PROMPT_CHANGED);
@@ -49,7 +41,6 @@ static void multibyte_characters_move_and_are_deleted_as_one(void **state)
 static void control_keys_edit_like_a_shell(void **state)
 {
     struct prompt p = { 0 };
-    (void)state;
     prompt_set(&p, "one two  ");
     assert_int_equal(prompt_key(&p, 23), PROMPT_CHANGED); /* ^W */
     assert_string_equal(p.text, "one ");
@@ -67,7 +58,6 @@ static void control_keys_edit_like_a_shell(void **state)
 static void unprintable_characters_cannot_be_typed(void **state)
 {
     struct prompt p = { 0 };
-    (void)state;
     assert_int_equal(prompt_key(&p, 0x202e), PROMPT_IGNORED); /* right-to-left override */
     assert_int_equal(prompt_key(&p, 0x9b), PROMPT_IGNORED);   /* C1: CSI */
     assert_int_equal(prompt_key(&p, 2), PROMPT_IGNORED);
@@ -77,7 +67,6 @@ static void unprintable_characters_cannot_be_typed(void **state)
 static void the_line_stays_within_its_buffer(void **state)
 {
     struct prompt p = { 0 };
-    (void)state;
     for (int i = 0; i < 1000; i++)
         prompt_key(&p, 0x65e5);
     assert_true(p.len < sizeof p.text);
@@ -88,7 +77,6 @@ static void the_line_stays_within_its_buffer(void **state)
 static void enter_accepts_and_escape_cancels(void **state)
 {
     struct prompt p = { 0 };
-    (void)state;
     assert_int_equal(prompt_key(&p, TK_ENTER), PROMPT_ACCEPT);
     assert_int_equal(prompt_key(&p, TK_ESC), PROMPT_CANCEL);
 }
@@ -96,7 +84,6 @@ static void enter_accepts_and_escape_cancels(void **state)
 static void typing_replaces_the_proposed_text(void **state)
 {
     struct prompt p = { 0 };
-    (void)state;
     prompt_propose(&p, "99");
     assert_true(p.selected);
     type_text(&p, "4");
@@ -109,7 +96,6 @@ static void typing_replaces_the_proposed_text(void **state)
 static void the_proposed_text_is_deleted_at_once_or_edited(void **state)
 {
     struct prompt p = { 0 };
-    (void)state;
     prompt_propose(&p, "a.data");
     assert_int_equal(prompt_key(&p, TK_BACKSPACE), PROMPT_CHANGED);
     assert_string_equal(p.text, "");

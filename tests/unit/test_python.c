@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* CPython 3.8 to 3.13 in made memory: the runtime is found, code objects are read, line tables give the
  * lines that each version's compiler stored, and contradictory memory is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 
 #include "python_image.h"
+#include "unit_test.h"
 
 static struct image image;
 static const struct interpreter_memory MEMORY = { &image, image_read };
@@ -47,7 +43,6 @@ static void make_interpreter(unsigned minor, struct interpreter_process *p)
 
 static void the_runtime_is_found(void **state)
 {
-    (void)state;
     EACH(minor)
     {
         struct interpreter_process p;
@@ -66,7 +61,6 @@ static void threads_are_listed(void **state)
 {
     struct interpreter_thread t[4];
 
-    (void)state;
     EACH(minor)
     {
         struct interpreter_process p;
@@ -91,7 +85,6 @@ static void code_objects_have_name_and_lines(void **state)
 {
     static const uint32_t lines[] = { 11, 11, 13, 13, 12, 12 };
 
-    (void)state;
     EACH(minor)
     {
         struct interpreter_process p;
@@ -116,7 +109,6 @@ static void packages_keep_their_folder(void **state)
     struct interpreter_process p;
     struct interpreter_code c;
 
-    (void)state;
     make_interpreter(11, &p);
     image_text(&image, python_offsets_of(11), IMAGE_FILE, "/usr/lib/re/__init__.py");
     assert_true(python_interpreter.read_code(&MEMORY, &p, IMAGE_BASE + IMAGE_CODE, &c));
@@ -129,7 +121,6 @@ static void the_interpreters_own_code_is_no_function(void **state)
     struct interpreter_process p;
     struct interpreter_code c;
 
-    (void)state;
     EACH(minor)
     {
         make_interpreter(minor, &p);
@@ -146,7 +137,6 @@ static void wide_characters_become_utf8(void **state)
 {
     const uint16_t name[] = { 'g', 0xf6, 0x20ac };
 
-    (void)state;
     EACH(minor)
     {
         struct interpreter_process p;
@@ -179,7 +169,6 @@ static void invalid_code_objects_are_refused(void **state)
         { IMAGE_FILE + 8, 0 },
     };
 
-    (void)state;
     EACH(minor)
     {
         struct interpreter_process p;
@@ -202,7 +191,6 @@ static void frames_show_where_an_evaluator_begins(void **state)
     struct interpreter_process p;
     struct stackprobe_frame f = { 0 };
 
-    (void)state;
     EACH(minor)
     {
         make_interpreter(minor, &p);
@@ -230,7 +218,6 @@ static void unsupported_interpreters_are_reported(void **state)
 {
     struct error e = { 0 };
 
-    (void)state;
     image_make(&image, 9);
     assert_false(finds("python3", &e)); /* does not name the version */
     assert_true(finds("python3.9", &e));
@@ -256,7 +243,6 @@ static void names_of_modules(void **state)
 {
     unsigned minor;
 
-    (void)state;
     assert_true(python_module("libpython3.11.so.1.0", &minor) && minor == 11);
     assert_true(python_module("python3.8", &minor) && minor == 8);
     assert_true(python_module("python3", &minor) && minor == 0);

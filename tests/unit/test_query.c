@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "profile_fixture.h"
+#include "unit_test.h"
 
 static int setup(void **state)
 {

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A result that goes on from the previous one, and the tables built from it, equal new ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "profile/expand_inlines.h"
 #include "profile/functions.h"
 #include "profile_fixture.h"
+#include "unit_test.h"
 
 #define BUCKET 100
 #define WINDOW (QUERY_TREND * BUCKET)

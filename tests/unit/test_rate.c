@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +6,7 @@
 #include "base/clock.h"
 #include "perf/rate.h"
 #include "perf_fixture.h"
+#include "unit_test.h"
 
 #define MOMENT_NS (50 * NS_PER_MS)
 
@@ -19,14 +14,12 @@ static struct scope scope;
 
 static int setup(void **state)
 {
-    (void)state;
     scope_init(&scope);
     return 0;
 }
 
 static int teardown(void **state)
 {
-    (void)state;
     scope_done(&scope);
     return 0;
 }
@@ -54,7 +47,6 @@ static void skip_if_refused(const struct rate *r)
 /* The clock of a CPU counts all time, however busy the machine is. */
 static void a_clock_counts_at_most_the_time_of_all_cpus(void **state)
 {
-    (void)state;
     struct event ev = named("cpu-clock");
     struct rate r;
     rate_count(&ev, 1, &scope, MOMENT_NS, NULL, &r);
@@ -65,7 +57,6 @@ static void a_clock_counts_at_most_the_time_of_all_cpus(void **state)
 
 static void several_events_are_counted_and_an_unknown_one_says_why(void **state)
 {
-    (void)state;
     struct event events[3] = { named("task-clock"), named("page-faults"), named("context-switches") };
     struct rate r[3];
     events[1].attr.type = 0xfffffff0;
@@ -79,7 +70,6 @@ static void several_events_are_counted_and_an_unknown_one_says_why(void **state)
 
 static void a_stop_ends_counting_early(void **state)
 {
-    (void)state;
     struct event ev = named("cpu-clock");
     atomic_bool stop = true;
     struct rate r;
@@ -89,7 +79,6 @@ static void a_stop_ends_counting_early(void **state)
 
 static void an_idle_scope_is_reported(void **state)
 {
-    (void)state;
     struct event ev = named("cpu-clock");
     struct rate r;
     static bool none[1];
@@ -103,7 +92,6 @@ static void an_idle_scope_is_reported(void **state)
 
 static void the_proposed_period_is_the_smallest_round_one_within_the_budget(void **state)
 {
-    (void)state;
     assert_int_equal(rate_period_for(0, rate_budget(CALLCHAIN_NONE, 1, RATE_BUDGET_PERCENT)), 1);
     for (int mode = CALLCHAIN_NONE; mode <= CALLCHAIN_LBR; mode++) {
         double most = NS_PER_SEC * RATE_BUDGET_PERCENT / 100.0 / (double)rate_sample_cost_ns(mode),
@@ -123,7 +111,6 @@ static void the_proposed_period_is_the_smallest_round_one_within_the_budget(void
  * many stacks would exceed it. */
 static void stacks_of_waits_fit_the_budget(void **state)
 {
-    (void)state;
     for (uint32_t cpus = 1; cpus <= 512; cpus *= 8)
         for (double switches = 10; switches < 1e8; switches *= 1.7) {
             struct rate_waits r = { .switches = 2 * switches, .stacks = { switches, switches } };
@@ -147,7 +134,6 @@ static void stacks_of_waits_fit_the_budget(void **state)
 /* The wakeups of all threads are seen, although only a few are in the scope. */
 static void many_wakeups_take_no_stacks_from_few_waits(void **state)
 {
-    (void)state;
     struct rate_waits r = { .switches = 400, .stacks = { 200, 500000 } };
     uint32_t n[2];
     rate_waits_fit(&r, CALLCHAIN_FP, 2, RATE_BUDGET_PERCENT, n);
@@ -157,7 +143,6 @@ static void many_wakeups_take_no_stacks_from_few_waits(void **state)
 
 static void each_step_takes_fewer_stacks_down_to_none(void **state)
 {
-    (void)state;
     uint32_t n = 1, steps = 0;
     for (uint32_t next; n != LIVE_NO_STACKS; n = next, steps++) {
         next = rate_waits_fewer(n);

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Made samples: the counts between them, by counter and by task. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "perf/readings.h"
+#include "unit_test.h"
 
 #define GROUP (PERF_FORMAT_GROUP | PERF_FORMAT_ID)
 #define TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
@@ -24,7 +20,6 @@ static uint32_t n_handed;
 
 static int setup(void **state)
 {
-    (void)state;
     layout = (struct record_layout){ .sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID,
                                      .read_format = GROUP,
                                      .scales = true };
@@ -33,7 +28,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     readings_done(&readings);
     readings = (struct readings){ 0 };
     return 0;
@@ -62,7 +56,6 @@ static uint32_t take_reading(uint32_t tid, const uint64_t *words, size_t n)
 
 static void each_member_gets_its_count_since_the_previous_sample(void **state)
 {
-    (void)state;
     assert_int_equal(TAKE(1, 2, 1000, 7, 50, 8), 2);
     assert_int_equal(handed[0].period, 1000);
     assert_int_equal(handed[0].id, 7);
@@ -78,7 +71,6 @@ static void each_member_gets_its_count_since_the_previous_sample(void **state)
 
 static void counters_of_each_cpu_are_kept_apart(void **state)
 {
-    (void)state;
     TAKE(1, 2, 1000, 7, 50, 8);
     assert_int_equal(TAKE(1, 2, 300, 17, 5, 18), 2);
     assert_int_equal(handed[0].period, 300);
@@ -87,7 +79,6 @@ static void counters_of_each_cpu_are_kept_apart(void **state)
 
 static void unchanged_counters_are_left_out(void **state)
 {
-    (void)state;
     TAKE(1, 3, 1000, 7, 50, 8, 4, 9);
     assert_int_equal(TAKE(1, 3, 2000, 7, 50, 8, 5, 9), 2);
     assert_int_equal(handed[1].id, 9);
@@ -100,7 +91,6 @@ static void unchanged_counters_are_left_out(void **state)
 /* PERF_SAMPLE_READ of inherited events: the id is the parent's, the value the task's own. */
 static void inherited_counters_count_by_task(void **state)
 {
-    (void)state;
     layout.per_task = true;
     TAKE(100, 2, 1000, 7, 50, 8);
     assert_int_equal(TAKE(101, 2, 400, 7, 20, 8), 2);
@@ -112,7 +102,6 @@ static void inherited_counters_count_by_task(void **state)
 
 static void a_counter_that_decreased_was_reset(void **state)
 {
-    (void)state;
     TAKE(1, 2, 1000, 7, 50, 8);
     TAKE(1, 2, 30, 7, 60, 8);
     assert_int_equal(handed[0].period, 30);
@@ -121,7 +110,6 @@ static void a_counter_that_decreased_was_reset(void **state)
 
 static void a_group_that_was_multiplexed_is_marked(void **state)
 {
-    (void)state;
     layout.read_format = GROUP | TIMES;
     TAKE(1, 2, 1000, 1000, 500, 7, 50, 8);
     assert_false(handed[0].partly);
@@ -134,7 +122,6 @@ static void a_group_that_was_multiplexed_is_marked(void **state)
 
 static void counts_of_a_multiplexed_group_are_scaled(void **state)
 {
-    (void)state;
     layout.read_format = GROUP | TIMES;
     TAKE(1, 2, 1000, 1000, 500, 7, 50, 8);
     assert_int_equal(handed[0].period, 500);
@@ -149,7 +136,6 @@ static void counts_of_a_multiplexed_group_are_scaled(void **state)
 /* Each task has its own times if it has its own counters. */
 static void inherited_counters_are_scaled_by_task(void **state)
 {
-    (void)state;
     layout.read_format = GROUP | TIMES;
     layout.per_task = true;
     TAKE(100, 1, 1000, 1000, 500, 7);
@@ -182,7 +168,6 @@ static uint64_t run_on_two_cpus(uint32_t tid, uint32_t slices, uint32_t part, ui
 
 static void the_counters_of_a_task_on_several_cpus_are_scaled_together(void **state)
 {
-    (void)state;
     uint64_t marked;
     layout.read_format = GROUP | TIMES;
     layout.scales = false;
@@ -197,7 +182,6 @@ static void the_counters_of_a_task_on_several_cpus_are_scaled_together(void **st
 
 static void a_task_counted_wherever_it_ran_is_neither_scaled_nor_marked(void **state)
 {
-    (void)state;
     uint64_t marked;
     layout.read_format = GROUP | TIMES;
     layout.scales = false;
@@ -213,7 +197,6 @@ static void a_task_counted_wherever_it_ran_is_neither_scaled_nor_marked(void **s
 /* Its counters were enabled one after the other, and the values restart as another task's. */
 static void times_of_a_task_that_decrease_give_no_share(void **state)
 {
-    (void)state;
     layout.read_format = GROUP | TIMES;
     layout.scales = false;
     layout.elsewhere = true;
@@ -225,7 +208,6 @@ static void times_of_a_task_that_decrease_give_no_share(void **state)
 
 static void counts_with_times_of_an_unknown_task_are_only_marked(void **state)
 {
-    (void)state;
     layout.read_format = GROUP | TIMES;
     layout.scales = false;
     TAKE(1, 2, 5000, 1000, 500, 7, 50, 8);
@@ -235,7 +217,6 @@ static void counts_with_times_of_an_unknown_task_are_only_marked(void **state)
 
 static void impossible_times_scale_nothing(void **state)
 {
-    (void)state;
     layout.read_format = GROUP | TIMES;
     TAKE(1, 1, 1000, 0, 500, 7); /* never ran, but counted */
     assert_int_equal(handed[0].period, 500);
@@ -247,7 +228,6 @@ static void impossible_times_scale_nothing(void **state)
 
 static void a_single_counter_is_read_with_its_times(void **state)
 {
-    (void)state;
     layout.read_format = PERF_FORMAT_ID | TIMES;
     TAKE(1, 40, 100, 100, 7);
     assert_int_equal(TAKE(1, 45, 200, 120, 7), 1);
@@ -257,7 +237,6 @@ static void a_single_counter_is_read_with_its_times(void **state)
 
 static void counts_of_lost_samples_are_skipped(void **state)
 {
-    (void)state;
     layout.read_format = GROUP | PERF_FORMAT_LOST;
     assert_int_equal(TAKE(1, 2, 1000, 7, 3, 50, 8, 0), 2);
     assert_int_equal(handed[1].id, 8);
@@ -266,14 +245,12 @@ static void counts_of_lost_samples_are_skipped(void **state)
 
 static void a_member_count_beyond_the_record_is_rejected(void **state)
 {
-    (void)state;
     assert_int_equal(TAKE(1, UINT64_MAX, 1000, 7), 1);
     assert_int_equal(handed[0].period, 1000);
 }
 
 static void readings_of_tasks_no_longer_seen_are_dropped(void **state)
 {
-    (void)state;
     layout.per_task = true;
     TAKE(7, 1, 1000, 7);
     for (uint32_t tid = 1000; tid < 1000 + 3 * READINGS_MAX; tid++)

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "perf/record.h"
+#include "unit_test.h"
 
 /* A record built by hand, in either byte order. */
 struct bytes {
@@ -131,7 +126,6 @@ static void parse_bytes(const struct bytes *b, struct record *r)
 
 static void sample_gives_its_fields_and_chain(void **state)
 {
-    (void)state;
     struct bytes b;
     struct record r;
     BOTH_ORDERS(swap)
@@ -162,7 +156,6 @@ static void sample_gives_its_fields_and_chain(void **state)
 
 static void a_chain_longer_than_its_record_is_refused(void **state)
 {
-    (void)state;
     struct bytes b;
     struct record r;
     static const uint64_t lengths[] = { 2, 1 << 20, UINT64_C(1) << 61, UINT64_MAX };
@@ -240,7 +233,6 @@ static void put_full_tail(struct bytes *b)
 
 static void sample_with_every_field_is_read_in_the_kernels_order(void **state)
 {
-    (void)state;
     struct bytes b;
     struct record r;
     BOTH_ORDERS(swap)
@@ -283,7 +275,6 @@ static void sample_with_every_field_is_read_in_the_kernels_order(void **state)
 
 static void a_sample_without_registers_and_stack_is_short(void **state)
 {
-    (void)state;
     struct record_layout l = { .sample_type =
                                    PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_WEIGHT_STRUCT,
                                .regs_user = 0xff };
@@ -303,7 +294,6 @@ static void a_sample_without_registers_and_stack_is_short(void **state)
 
 static void mmap_is_executable_unless_marked_as_data(void **state)
 {
-    (void)state;
     struct bytes b;
     struct record r;
     BOTH_ORDERS(swap)
@@ -339,7 +329,6 @@ static void begin_mmap2(struct bytes *b, bool swap, uint16_t misc)
 
 static void mmap2_gives_device_and_inode(void **state)
 {
-    (void)state;
     struct bytes b;
     struct record r;
     BOTH_ORDERS(swap)
@@ -368,7 +357,6 @@ static void mmap2_gives_device_and_inode(void **state)
 
 static void mmap2_gives_a_build_id_of_at_most_20_bytes(void **state)
 {
-    (void)state;
     struct bytes b;
     struct record r;
     BOTH_ORDERS(swap)
@@ -393,7 +381,6 @@ static void mmap2_gives_a_build_id_of_at_most_20_bytes(void **state)
 
 static void an_unterminated_name_is_refused(void **state)
 {
-    (void)state;
     struct bytes b;
     struct record r;
     begin_record(&b, false, PERF_RECORD_COMM, 0);
@@ -406,7 +393,6 @@ static void an_unterminated_name_is_refused(void **state)
 
 static void comm_says_whether_it_was_an_exec(void **state)
 {
-    (void)state;
     struct bytes b;
     struct record r;
     BOTH_ORDERS(swap)
@@ -427,7 +413,6 @@ static void comm_says_whether_it_was_an_exec(void **state)
 
 static void fork_and_exit_give_parents(void **state)
 {
-    (void)state;
     struct bytes b;
     struct record r;
     BOTH_ORDERS(swap)
@@ -451,7 +436,6 @@ static void fork_and_exit_give_parents(void **state)
 
 static void lost_samples_are_counted_in_both_records(void **state)
 {
-    (void)state;
     struct bytes b;
     struct record r;
     BOTH_ORDERS(swap)
@@ -474,7 +458,6 @@ static void lost_samples_are_counted_in_both_records(void **state)
 
 static void throttle_and_unthrottle_give_the_event(void **state)
 {
-    (void)state;
     struct bytes b;
     struct record r;
     BOTH_ORDERS(swap)
@@ -493,7 +476,6 @@ static void throttle_and_unthrottle_give_the_event(void **state)
 
 static void ksymbol_gives_address_and_name(void **state)
 {
-    (void)state;
     struct bytes b;
     struct record r;
     BOTH_ORDERS(swap)
@@ -517,7 +499,6 @@ static void ksymbol_gives_address_and_name(void **state)
 /* The kernel adds the size of a sample_id for each earlier listener, and does not write these bytes. */
 static void records_of_bpf_programs_may_end_in_unwritten_bytes(void **state)
 {
-    (void)state;
     struct bytes b;
     struct record r;
     for (uint32_t type = PERF_RECORD_KSYMBOL; type <= PERF_RECORD_BPF_EVENT; type++)
@@ -547,7 +528,6 @@ static void records_of_bpf_programs_may_end_in_unwritten_bytes(void **state)
 
 static void cgroup_gives_id_and_path(void **state)
 {
-    (void)state;
     struct bytes b;
     struct record r;
     BOTH_ORDERS(swap)
@@ -564,7 +544,6 @@ static void cgroup_gives_id_and_path(void **state)
 
 static void namespaces_are_no_more_than_there_are(void **state)
 {
-    (void)state;
     struct bytes b;
     struct record r;
     BOTH_ORDERS(swap)
@@ -590,7 +569,6 @@ static void namespaces_are_no_more_than_there_are(void **state)
 
 static void switches_give_the_other_task(void **state)
 {
-    (void)state;
     struct bytes b;
     struct record r;
     BOTH_ORDERS(swap)
@@ -612,7 +590,6 @@ static void switches_give_the_other_task(void **state)
 
 static void unknown_kernel_record_keeps_its_body_and_id(void **state)
 {
-    (void)state;
     struct bytes b;
     struct record r;
     begin_record(&b, false, 63, 0);
@@ -626,7 +603,6 @@ static void unknown_kernel_record_keeps_its_body_and_id(void **state)
 
 static void user_space_record_has_no_id(void **state)
 {
-    (void)state;
     struct bytes b;
     struct record r;
     uint64_t v;
@@ -640,7 +616,6 @@ static void user_space_record_has_no_id(void **state)
 
 static void record_without_id_all_has_no_time(void **state)
 {
-    (void)state;
     struct record_layout l = usual;
     struct bytes b;
     struct record r;
@@ -658,7 +633,6 @@ static void record_without_id_all_has_no_time(void **state)
 
 static void impossible_sizes_are_refused(void **state)
 {
-    (void)state;
     struct bytes b;
     struct record r;
     struct error e;

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "perf/ring.h"
+#include "unit_test.h"
 
 /* Rings in plain memory: write_record() replaces the kernel. */
 #define RING_BYTES 1024

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/mem.h"
+#include "unit_test.h"
 #include "unwind/rowbuild.h"
 #include "unwind_row.h"
 
@@ -64,7 +58,6 @@ static void few_rows_may_be_far_apart(void **state)
 {
     static const uint64_t lasts[] = { INT32_MAX, UINT64_C(1) << 31, (UINT64_C(1) << 31) + 0x10, UINT32_MAX };
 
-    (void)state;
     for (size_t i = 0; i < sizeof lasts / sizeof *lasts; i++) {
         for (unsigned n = 1; n <= 5; n++) {
             struct rowbuild b = { 0 };
@@ -92,7 +85,6 @@ static void a_row_applies_up_to_the_next_one(void **state)
     size_t size;
     void *blob = two_functions(&t, &size);
 
-    (void)state;
     assert_int_equal(cfa_at(&t, 0xfff), -1);
     assert_int_equal(cfa_at(&t, 0x1000), 8);
     assert_int_equal(cfa_at(&t, 0x1001), 16);
@@ -115,7 +107,6 @@ static void functions_have_a_begin_and_an_end(void **state)
     uint64_t start, length;
     void *blob = two_functions(&t, &size);
 
-    (void)state;
     assert_true(unwind_rows_function(&t, 0x1010, &start, &length));
     assert_int_equal(start, 0x1000);
     assert_int_equal(length, 0x20);
@@ -135,7 +126,6 @@ static void a_table_names_its_module_and_machine(void **state)
     uint8_t id[20];
     void *blob = two_functions(&t, &size);
 
-    (void)state;
     assert_int_equal(unwind_rows_build_id(&t, id), 20);
     assert_memory_equal(id, "12345678901234567890", 20);
     assert_int_equal(unwind_rows_arch(&t), UNWIND_ARCH_X86_64);
@@ -153,7 +143,6 @@ static void equal_rows_are_kept_once(void **state)
     size_t size;
     void *blob;
 
-    (void)state;
     add_row(&b, 0x10, UNWIND_ROW_SP, 8, true);
     add_row(&b, 0x18, UNWIND_ROW_SP, 8, false);
     add_row(&b, 0x20, UNWIND_ROW_SP, 16, false);
@@ -176,7 +165,6 @@ static void the_index_finds_what_a_linear_search_finds(void **state)
     size_t size;
     void *blob;
 
-    (void)state;
     for (int i = 0; i < MANY; i++) {
         seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
         at += 1 + (seed % 100 == 0 ? seed % 100000 : seed % 17);
@@ -198,7 +186,6 @@ static void too_many_distinct_states_end_the_table_only(void **state)
     size_t size;
     void *blob;
 
-    (void)state;
     for (uint32_t i = 0; i < UNWIND_ENTRIES_MAX + 10; i++)
         add_row(&b, i, UNWIND_ROW_SP, (int32_t)i, false);
     assert_true(b.full);
@@ -216,7 +203,6 @@ static void truncated_blobs_and_other_versions_are_refused(void **state)
     void *blob = two_functions(&t, &size);
     struct unwind_rows_header *h = blob;
 
-    (void)state;
     for (size_t n = 0; n < size; n++)
         assert_false(unwind_rows_view(&t, blob, n, &e));
     assert_null(t.header);
@@ -243,7 +229,6 @@ static void a_wrong_index_stays_within_the_table(void **state)
     uint32_t *index = (void *)((struct unwind_rows_header *)blob + 1);
     uint64_t start, length;
 
-    (void)state;
     memset(index, 0xff, t.header->n_index * sizeof *index);
     memset((void *)(uintptr_t)t.rows, 0xff, t.header->n_rows * sizeof *t.rows);
     for (uint64_t offset = 0xff0; offset < 0x1100; offset++) {
@@ -260,7 +245,6 @@ static void no_rows_give_no_table(void **state)
     void *blob;
     size_t size;
 
-    (void)state;
     assert_false(rowbuild_finish(&b, UNWIND_ARCH_X86_64, NULL, 0, &blob, &size, &e));
     assert_int_equal(e.class, ERROR_MISSING);
     rowbuild_done(&b);

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* How many threads run: the count of profile/running.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "profile/running.h"
+#include "unit_test.h"
 
 static struct running_at on(uint32_t cpu, uint32_t tid)
 {
@@ -22,7 +18,6 @@ static struct running_at of(uint32_t tid)
 static void threads_are_counted_while_they_run(void **state)
 {
     struct running r = { .n = 0 };
-    (void)state;
     running_switch_in(&r, on(0, 11));
     assert_int_equal(running_sample(&r, on(0, 11)), 1);
     running_switch_in(&r, on(1, 12));
@@ -37,7 +32,6 @@ static void threads_are_counted_while_they_run(void **state)
 static void a_preempted_thread_does_not_run(void **state)
 {
     struct running r = { .n = 0 };
-    (void)state;
     running_switch_in(&r, on(0, 11));
     running_switch_out(&r, on(0, 11));
     running_switch_in(&r, on(0, 12));
@@ -50,7 +44,6 @@ static void a_preempted_thread_does_not_run(void **state)
 static void a_thread_that_ran_before_is_counted_from_its_first_sample(void **state)
 {
     struct running r = { .n = 0 };
-    (void)state;
     assert_int_equal(running_sample(&r, on(0, 11)), 1);
     assert_int_equal(running_sample(&r, on(1, 12)), 2);
     assert_int_equal(running_sample(&r, on(0, 11)), 2);
@@ -63,7 +56,6 @@ static void a_thread_that_ran_before_is_counted_from_its_first_sample(void **sta
 static void a_sample_in_the_switch_itself_does_not_make_a_thread_run_on(void **state)
 {
     struct running r = { .n = 0 };
-    (void)state;
     running_switch_in(&r, on(0, 11));
     running_switch_in(&r, on(1, 12));
     running_switch_out(&r, on(0, 11));
@@ -75,7 +67,6 @@ static void a_sample_in_the_switch_itself_does_not_make_a_thread_run_on(void **s
 static void the_idle_task_is_no_thread(void **state)
 {
     struct running r = { .n = 0 };
-    (void)state;
     running_switch_in(&r, on(0, 11));
     running_switch_in(&r, on(1, 0));
     assert_int_equal(running_sample(&r, on(1, 0)), 0);
@@ -88,7 +79,6 @@ static void the_idle_task_is_no_thread(void **state)
 static void lost_records_end_what_is_known_of_their_cpu(void **state)
 {
     struct running r = { .n = 0 };
-    (void)state;
     running_switch_in(&r, on(0, 11));
     running_switch_in(&r, on(1, 12));
     running_lost(&r, on(1, 0)); /* perhaps 12 left, or another came */
@@ -102,7 +92,6 @@ static void lost_records_end_what_is_known_of_their_cpu(void **state)
 static void a_cpu_runs_one_thread(void **state)
 {
     struct running r = { .n = 0 };
-    (void)state;
     for (uint32_t tid = 1; tid <= 100; tid++) { /* no switch-out is seen */
         running_switch_in(&r, on(tid % 2, tid));
         assert_true(running_sample(&r, on(tid % 2, tid)) <= 2);
@@ -114,7 +103,6 @@ static void a_cpu_runs_one_thread(void **state)
 static void an_ended_thread_does_not_run(void **state)
 {
     struct running r = { .n = 0 };
-    (void)state;
     running_switch_in(&r, on(0, 11));
     running_switch_in(&r, on(1, 12));
     running_exit(&r, on(1, 12));
@@ -129,7 +117,6 @@ static void an_ended_thread_does_not_run(void **state)
 static void records_without_a_cpu_are_counted_by_thread(void **state)
 {
     struct running r = { .n = 0 };
-    (void)state;
     running_switch_in(&r, of(11));
     assert_int_equal(running_sample(&r, of(12)), 2);
     running_switch_out(&r, of(12));

@@ -279,7 +279,6 @@ static void a_worker_may_do_what_it_needs(void **state)
 {
     static int (*const needed[])(void) = { read_file, copy_descriptor, map_file, take_memory, write_reply };
 
-    (void)state;
     open_files();
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         assert_int_equal(fate_of(needed[i]), SUCCEEDED);
@@ -327,7 +326,6 @@ static void a_compromised_worker_does_no_harm(void **state)
     };
     unsigned killed = 0, refused = 0;
 
-    (void)state;
     need_filter();
     open_files();
     for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
@@ -348,7 +346,6 @@ static void a_compromised_worker_does_no_harm(void **state)
 /* Replies over the limit are errors even without a filter. */
 static void a_reply_has_a_size_limit(void **state)
 {
-    (void)state;
     open_files();
     assert_int_equal(fate_of(write_too_far), REFUSED);
     close(file_fd);
@@ -413,7 +410,6 @@ static void root_becomes_an_unused_user(void **state)
     unsigned long a, b, group;
     pid_t first, second;
 
-    (void)state;
     if (geteuid()) {
         print_message("only root can become another user\n");
         skip();
@@ -464,7 +460,6 @@ static void root_of_a_namespace_without_other_users_has_no_capabilities(void **s
     char why[512], text[256];
     pid_t pid = confined_child(why, sizeof why, enter_namespace);
 
-    (void)state;
     if (!strcmp(why, "unable")) {
         end_child(pid);
         print_message("user namespaces cannot be created here\n");
@@ -506,7 +501,6 @@ static void root_unable_to_change_its_user_is_refused(void **state)
     char why[512];
     pid_t pid;
 
-    (void)state;
     if (geteuid()) {
         print_message("only root can become another user\n");
         skip();

@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,13 +12,13 @@
 #include "perf/cpus.h"
 #include "perf/scope.h"
 #include "perf/targets.h"
+#include "unit_test.h"
 
 static struct scope scope;
 static struct error error;
 
 static int setup(void **state)
 {
-    (void)state;
     scope_init(&scope);
     error_clear(&error);
     return 0;
@@ -32,7 +26,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     scope_done(&scope);
     return 0;
 }
@@ -52,7 +45,6 @@ static void check_described(const char *expected)
 
 static void repeated_pids_are_listed_once(void **state)
 {
-    (void)state;
     char list[64], expected[32];
     snprintf(list, sizeof list, "%d, %d,%d", getpid(), getppid(), getpid());
     assert_true(scope_set_pids(&scope, list, false, &error));
@@ -69,7 +61,6 @@ static void repeated_pids_are_listed_once(void **state)
 
 static void wrong_pids_are_named_and_leave_the_scope_unchanged(void **state)
 {
-    (void)state;
     static const char *const bad[] = { "", "-5", "0", "1,,2", "99999999999" };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_false(scope_set_pids(&scope, bad[i], false, &error));
@@ -80,7 +71,6 @@ static void wrong_pids_are_named_and_leave_the_scope_unchanged(void **state)
 
 static void processes_are_found_by_name(void **state)
 {
-    (void)state;
     char list[64];
     pid_t pids[2];
     for (int i = 0; i < 2; i++) {
@@ -123,7 +113,6 @@ static void processes_are_found_by_name(void **state)
 
 static void an_ended_pid_is_named(void **state)
 {
-    (void)state;
     char list[32], text[32];
     pid_t pid = fork();
     if (pid == 0)
@@ -137,7 +126,6 @@ static void an_ended_pid_is_named(void **state)
 
 static void users_are_found_by_name_or_number(void **state)
 {
-    (void)state;
     assert_true(scope_set_user(&scope, "root", &error));
     assert_int_equal(scope.kind, SCOPE_USER);
     assert_int_equal(scope.uid, 0);
@@ -153,7 +141,6 @@ static void users_are_found_by_name_or_number(void **state)
 
 static void cpu_lists_may_have_ranges(void **state)
 {
-    (void)state;
     struct cpus c;
     assert_true(cpus_parse("0-3,8\n", &c));
     assert_int_equal(c.n, 9);
@@ -169,7 +156,6 @@ static void cpu_lists_may_have_ranges(void **state)
 
 static void cpus_must_exist(void **state)
 {
-    (void)state;
     struct cpus possible;
     char list[32], text[32];
     assert_true(scope_set_cpus(&scope, "0", &error));
@@ -188,7 +174,6 @@ static void cpus_must_exist(void **state)
 
 static void cgroups_are_found_by_either_path(void **state)
 {
-    (void)state;
     char root[512];
     bool v2;
     if (!scope_cgroup_root(root, sizeof root, &v2, &error)) {
@@ -214,7 +199,6 @@ static void cgroups_are_found_by_either_path(void **state)
 /* Needs no right to create one: the root cgroup has all processes. */
 static void some_processes_of_cgroups_are_listed(void **state)
 {
-    (void)state;
     uint32_t all, some, none;
     if (!scope_cgroup_root((char[512]){ 0 }, 512, NULL, &error)) {
         print_message("skipped: no cgroup hierarchy for perf is mounted here\n");
@@ -234,7 +218,6 @@ static void some_processes_of_cgroups_are_listed(void **state)
 
 static void nested_cgroups_are_refused(void **state)
 {
-    (void)state;
     char root[512], list[1100];
     DIR *d = scope_cgroup_root(root, sizeof root, NULL, &error) ? opendir(root) : NULL;
     struct dirent *entry = NULL;
@@ -261,7 +244,6 @@ static void nested_cgroups_are_refused(void **state)
 
 static void descriptions_name_cpus_and_unfollowed_children(void **state)
 {
-    (void)state;
     char list[16], text[64];
     assert_true(scope_set_cpus(&scope, "0", &error));
     check_described("all on cpu 0");
@@ -274,7 +256,6 @@ static void descriptions_name_cpus_and_unfollowed_children(void **state)
 
 static void new_processes_can_be_left_out_of_tasks_only(void **state)
 {
-    (void)state;
     for (int kind = SCOPE_ALL; kind <= SCOPE_CGROUP; kind++) {
         scope.kind = (enum scope_kind)kind;
         bool tasks = kind == SCOPE_PIDS || kind == SCOPE_TIDS;
@@ -284,7 +265,6 @@ static void new_processes_can_be_left_out_of_tasks_only(void **state)
 
 static void copies_share_nothing(void **state)
 {
-    (void)state;
     struct scope copy;
     char list[16];
     snprintf(list, sizeof list, "%d", getpid());
@@ -318,7 +298,6 @@ static struct record sample_of(uint32_t pid, uint32_t tid)
 
 static void targets_follow_forks(void **state)
 {
-    (void)state;
     uint32_t id = GHOST;
     struct scope s = { .kind = SCOPE_PIDS, .ids = &id, .n_ids = 1 };
     struct targets t;
@@ -345,7 +324,6 @@ static void targets_follow_forks(void **state)
 
 static void targets_without_follow_leave_children_out(void **state)
 {
-    (void)state;
     uint32_t id = GHOST;
     struct scope s = { .kind = SCOPE_TIDS, .ids = &id, .n_ids = 1 };
     struct targets t;
@@ -364,7 +342,6 @@ static void targets_without_follow_leave_children_out(void **state)
 
 static void tasks_of_a_user_are_distinguished_from_others(void **state)
 {
-    (void)state;
     struct scope s = { .kind = SCOPE_USER, .uid = geteuid() };
     struct targets t;
     struct record r = sample_of((uint32_t)getpid(), (uint32_t)getpid());
@@ -386,7 +363,6 @@ static void tasks_of_a_user_are_distinguished_from_others(void **state)
 
 static void targets_stay_bounded_in_a_fork_storm(void **state)
 {
-    (void)state;
     uint32_t id = (uint32_t)getpid();
     struct scope s = { .kind = SCOPE_PIDS, .ids = &id, .n_ids = 1 };
     struct targets t;
@@ -402,7 +378,6 @@ static void targets_stay_bounded_in_a_fork_storm(void **state)
 
 static void a_zombie_is_not_alive(void **state)
 {
-    (void)state;
     struct targets t;
     siginfo_t info;
     pid_t pid = fork();
@@ -421,7 +396,6 @@ static void scopes_are_equal_if_everything_in_them_is(void **state)
 {
     struct scope other;
     char list[32];
-    (void)state;
     scope_init(&other);
     assert_true(scope_equal(&scope, &other));
     snprintf(list, sizeof list, "%d", (int)getpid());

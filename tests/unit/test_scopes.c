@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Inlined C++ functions without a linkage name, for every way in which compilers write their scopes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "base/clock.h"
 #include "lines_fixture.h"
 #include "symbols/lines.h"
+#include "unit_test.h"
 
 #define LONG_ENOUGH (60 * NS_PER_SEC)
 #define NAMES_MAX   64

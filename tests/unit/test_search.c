@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdbool.h>
 
 #include "base/search.h"
+#include "unit_test.h"
 
 static const uint32_t values[] = { 3, 5, 5, 5, 8, 13 };
 
@@ -19,7 +13,6 @@ static size_t count_below(size_t n, uint32_t x)
 
 static void an_empty_range_gives_its_end(void **state)
 {
-    (void)state;
     assert_int_equal(SEARCH_FIRST(i, 0, 0, true), 0);
     assert_int_equal(SEARCH_FIRST(i, 4, 4, false), 4);
     assert_int_equal(SEARCH_FIRST(i, 4, 2, true), 4);
@@ -27,7 +20,6 @@ static void an_empty_range_gives_its_end(void **state)
 
 static void one_value_is_before_or_after(void **state)
 {
-    (void)state;
     assert_int_equal(count_below(1, 2), 0);
     assert_int_equal(count_below(1, 3), 0);
     assert_int_equal(count_below(1, 4), 1);
@@ -35,7 +27,6 @@ static void one_value_is_before_or_after(void **state)
 
 static void the_first_of_equal_values_is_found(void **state)
 {
-    (void)state;
     assert_int_equal(count_below(6, 5), 1);
     assert_int_equal(SEARCH_FIRST(i, 0, 6, values[i] > 5), 4);
     assert_int_equal(SEARCH_FIRST(i, 2, 6, values[i] >= 5), 2);
@@ -43,7 +34,6 @@ static void the_first_of_equal_values_is_found(void **state)
 
 static void every_length_and_value_matches_a_scan(void **state)
 {
-    (void)state;
     for (size_t from = 0; from <= 6; from++)
         for (size_t to = from; to <= 6; to++)
             for (uint32_t x = 0; x < 16; x++) {
@@ -58,7 +48,6 @@ static void a_huge_range_takes_one_step_per_bit(void **state)
 {
     unsigned steps = 0;
 
-    (void)state;
     assert_int_equal(SEARCH_FIRST(i, 0, SIZE_MAX, (steps++, i >= SIZE_MAX - 1)), SIZE_MAX - 1);
     assert_int_equal(steps, 64);
     assert_int_equal(SEARCH_FIRST(i, 0, SIZE_MAX, false), SIZE_MAX);

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* One operation in N: the filters that select them, and when N changes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "perf/open.h"
 #include "session/collect/sample_source.h"
+#include "unit_test.h"
 
 static struct event end_of(const char *key, uint8_t shift)
 {
@@ -21,7 +16,6 @@ static struct event end_of(const char *key, uint8_t shift)
 
 static void a_filter_selects_bits_of_the_key(void **state)
 {
-    (void)state;
     struct event thread = end_of("common_pid", 0), sector = end_of("sector", 3);
     struct live_selection s = { .one_in = 8, .rest = 5 };
     char filter[SELECT_FILTER_MAX];
@@ -40,7 +34,6 @@ static void a_filter_selects_bits_of_the_key(void **state)
 
 static void the_longest_filter_fits_the_kernels_limit(void **state)
 {
-    (void)state;
     struct event thread = end_of("common_pid", 0), socket = end_of("skaddr", 3);
     struct live_selection s = { .one_in = 1024, .rest = 1, .n_followed = LIVE_FOLLOWED_MAX };
     char filter[SELECT_FILTER_MAX];
@@ -60,7 +53,6 @@ static void the_longest_filter_fits_the_kernels_limit(void **state)
 
 static void operations_of_a_cpu_are_selected_by_opening(void **state)
 {
-    (void)state;
     struct event ev = end_of(EVENT_KEY_CPU, 0);
     struct live_selection s = { .one_in = 2, .rest = 1 };
     char filter[SELECT_FILTER_MAX];
@@ -85,7 +77,6 @@ static uint32_t chosen(double per_second, uint32_t one_in, uint32_t most, bool l
 
 static void fewer_are_sampled_at_once_and_more_with_a_margin(void **state)
 {
-    (void)state;
     assert_int_equal(chosen(1000, 0, 64, false), 1);
     uint32_t n = chosen(500000, 1, 64, false);
     assert_true(n > 4 && n < 64 && !(n & (n - 1)));
@@ -100,7 +91,6 @@ static void fewer_are_sampled_at_once_and_more_with_a_margin(void **state)
 
 static void rare_operations_are_all_sampled(void **state)
 {
-    (void)state;
     struct rate_operations rows[] = { { 2000000, 0, 64 }, { 100, 1, 64 }, { 300, 2, 64 }, { 300, 2, 64 } };
     uint32_t n[4];
     rate_operations_fit(rows, 4, CALLCHAIN_FP, 2, 5, n);
@@ -120,7 +110,6 @@ static void rare_operations_are_all_sampled(void **state)
 
 static void the_calm_before_more_is_sampled(void **state)
 {
-    (void)state;
     struct thin_calm c = { 0 };
     uint64_t s = UINT64_C(1000000000);
     assert_false(thin_is_calm(&c, true, false, 100 * s));

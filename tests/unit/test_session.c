@@ -15,7 +15,6 @@
 
 static void a_childs_function_is_found_by_name(void **state)
 {
-    (void)state;
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 50 && share_of("session_test_spin") > 90);
     assert_true(view.weight_is_time);
@@ -25,7 +24,6 @@ static void a_childs_function_is_found_by_name(void **state)
 static void groupings_divide_the_samples_by_their_key(void **state)
 {
     char comm[16] = "", label[64];
-    (void)state;
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 20);
     prctl(PR_GET_NAME, comm);
@@ -60,7 +58,6 @@ static void groupings_divide_the_samples_by_their_key(void **state)
 
 static void zooms_keep_only_the_named_samples(void **state)
 {
-    (void)state;
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 20 && share_of("session_test_spin") > 50);
     struct view_function spin = view.funcs[function_named("session_test_spin")];
@@ -90,7 +87,6 @@ static void zooms_keep_only_the_named_samples(void **state)
 
 static void cpu_zooms_add_up(void **state)
 {
-    (void)state;
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 20);
     session_freeze(session, true);
@@ -104,7 +100,6 @@ static void cpu_zooms_add_up(void **state)
 
 static void a_filter_keeps_stacks_with_a_matching_name(void **state)
 {
-    (void)state;
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 20 && share_of("session_test_spin") > 50);
     snprintf(query.filter, sizeof query.filter, "TEST_SPIN");
@@ -116,7 +111,6 @@ static void a_filter_keeps_stacks_with_a_matching_name(void **state)
 
 static void modes_separate_kernel_and_user(void **state)
 {
-    (void)state;
     open_on(session_test_spin_and_call);
     session_get_status(session, &status);
     if (status.no_kernel) {
@@ -136,7 +130,6 @@ static void modes_separate_kernel_and_user(void **state)
 
 static void idle_time_is_hidden_until_it_is_requested(void **state)
 {
-    (void)state;
     open_or_skip();
     if (session_running_scope(session)->own) {
         print_message("skipped: the kernel permits sampling of own processes only\n");
@@ -159,7 +152,6 @@ static void idle_time_is_hidden_until_it_is_requested(void **state)
 
 static void a_snapshot_stays_while_sampling_goes_on(void **state)
 {
-    (void)state;
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 20);
     session_freeze(session, true);
@@ -187,7 +179,6 @@ static bool freezes_what_just_ran(uint64_t looked_ns)
 
 static void freezing_collects_pending_samples_first(void **state)
 {
-    (void)state;
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 20);
     sleep(3); /* at first, collection is more frequent */
@@ -206,7 +197,6 @@ static uint64_t own_cpu_ns(void)
 static void an_ended_target_uses_no_cpu_time(void **state)
 {
     char list[32];
-    (void)state;
     snprintf(list, sizeof list, "%d,%d", (int)start_child(session_test_spin),
              (int)start_child(session_test_spin));
     assert_true(scope_set_pids(&cfg.scope, list, false, &error));
@@ -223,7 +213,6 @@ static void an_ended_target_uses_no_cpu_time(void **state)
 
 static void clearing_drops_samples_and_thaws(void **state)
 {
-    (void)state;
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 200);
     session_freeze(session, true);
@@ -238,7 +227,6 @@ static void clearing_drops_samples_and_thaws(void **state)
 
 static void an_explicit_range_gives_its_samples(void **state)
 {
-    (void)state;
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 200);
     session_freeze(session, true);
@@ -259,7 +247,6 @@ static void an_explicit_range_gives_its_samples(void **state)
 
 static void the_status_names_event_and_scope(void **state)
 {
-    (void)state;
     open_on(session_test_spin);
     WAIT_UNTIL((session_get_status(session, &status), status.samples >= 20 && status.user_percent >= 0));
     assert_string_equal(status.event, "cpu-clock");
@@ -283,7 +270,6 @@ static void the_status_names_event_and_scope(void **state)
 
 static void an_ended_target_is_reported(void **state)
 {
-    (void)state;
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() > 0);
     end_child(0);
@@ -312,7 +298,6 @@ static bool sleeps(pid_t pid)
 /* It may end with its first sample. */
 static void the_maps_of_a_target_are_read_before_it_is_sampled(void **state)
 {
-    (void)state;
     pid_t pid = start_child(sleep_until_killed);
     WAIT_UNTIL(sleeps(pid)); /* and is not sampled from then on */
     scope_to(&cfg.scope, pid);
@@ -330,7 +315,6 @@ static void the_maps_of_a_target_are_read_before_it_is_sampled(void **state)
 static void processes_are_listed_by_their_share(void **state)
 {
     struct session_listing got = { 0 };
-    (void)state;
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 20);
     session_list_start(session, SESSION_LIST_PROCESSES);
@@ -352,7 +336,6 @@ static void processes_are_listed_by_their_share(void **state)
 static void cgroups_are_a_tree_with_the_samples_below(void **state)
 {
     struct session_listing got = { 0 };
-    (void)state;
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 20);
     session_list_start(session, SESSION_LIST_CGROUPS);
@@ -374,7 +357,6 @@ static void cgroups_are_a_tree_with_the_samples_below(void **state)
 
 static void unread_lists_do_no_harm(void **state)
 {
-    (void)state;
     open_on(session_test_spin);
     for (int i = 0; i < 50; i++) {
         session_list_start(session, SESSION_LIST_PROCESSES);
@@ -386,7 +368,6 @@ static void unread_lists_do_no_harm(void **state)
 
 static void a_window_ends_now_even_if_nothing_runs(void **state)
 {
-    (void)state;
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 20);
     kill(children[0], SIGSTOP);
@@ -404,7 +385,6 @@ static void a_window_ends_now_even_if_nothing_runs(void **state)
 /* As if /proc of a process that hangs in the kernel were read. */
 static void closing_does_not_wait_for_a_hung_collector(void **state)
 {
-    (void)state;
     scope_to(&cfg.scope, start_child(session_test_spin));
     pid_t pid = fork();
     if (pid == 0) {
@@ -435,7 +415,6 @@ static char *const *shell(const char *script)
 
 static void events_of_one_list_are_sampled_together(void **state)
 {
-    (void)state;
     assert_true(event_parse("task-clock", &cfg.events[1], &error));
     cfg.n_events = 2;
     open_on(session_test_spin);
@@ -453,7 +432,6 @@ static void events_of_one_list_are_sampled_together(void **state)
 
 static void the_first_event_that_opened_is_shown(void **state)
 {
-    (void)state;
     cfg.events[0] = (struct event){ .name = "no-such-counter", .kind = EVENT_SOFTWARE };
     cfg.events[0].attr.type = PERF_TYPE_SOFTWARE;
     cfg.events[0].attr.config = 12345;
@@ -476,7 +454,6 @@ static void the_first_event_that_opened_is_shown(void **state)
 
 static void a_picked_event_is_sampled_alone(void **state)
 {
-    (void)state;
     assert_true(event_parse("task-clock", &cfg.events[1], &error));
     cfg.n_events = 2;
     open_on(session_test_spin);
@@ -501,7 +478,6 @@ static void removing_an_event_keeps_the_samples_of_the_others(void **state)
     struct session_chosen *list;
     uint32_t n, kept = 0;
 
-    (void)state;
     assert_true(event_parse("task-clock", &cfg.events[1], &error));
     assert_true(event_parse("page-faults", &cfg.events[2], &error));
     cfg.n_events = 3;
@@ -539,7 +515,6 @@ static void removing_an_event_keeps_the_samples_of_the_others(void **state)
 
 static void switching_keeps_earlier_samples(void **state)
 {
-    (void)state;
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 100);
     struct scope scope;
@@ -569,7 +544,6 @@ static void assert_stack_mode(enum callchain_mode mode, uint32_t stack_bytes, co
 
 static void the_header_names_the_stack_mode(void **state)
 {
-    (void)state;
     open_on(session_test_spin);
     if (!unwind_arch_regs_mask(unwind_arch_native())) {
         print_message("skipped: this machine's registers are not known\n");
@@ -590,7 +564,6 @@ static void the_header_names_the_stack_mode(void **state)
 
 static void the_header_says_when_auto_copies_less(void **state)
 {
-    (void)state;
     cfg.callchain = CALLCHAIN_AUTO;
     open_on(session_test_spin);
     if (!session_set_freq(session, 4999, &error))
@@ -629,7 +602,6 @@ static bool auto_copies_less(void)
 
 static void frequent_events_get_smaller_stack_copies(void **state)
 {
-    (void)state;
     assert_true(event_parse("page-faults", &cfg.events[0], &error));
     cfg.freq_hz = 0;
     cfg.period = 1;
@@ -647,7 +619,6 @@ static void frequent_events_get_smaller_stack_copies(void **state)
 
 static void a_failed_switch_keeps_the_previous_events(void **state)
 {
-    (void)state;
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 20);
     assert_false(session_set_event(session, "no-such-event", &error));
@@ -670,7 +641,6 @@ static void a_failed_switch_keeps_the_previous_events(void **state)
 
 static void a_new_scope_also_filters_earlier_samples(void **state)
 {
-    (void)state;
     pid_t first = start_child(session_test_spin), second = start_child(session_test_spin);
     open_or_skip();
     if (session_running_scope(session)->own) {
@@ -697,7 +667,6 @@ static void a_new_scope_also_filters_earlier_samples(void **state)
 
 static void children_that_ended_are_shown_after_a_change_of_rate(void **state)
 {
-    (void)state;
     cfg.command = shell("i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done;"
                         "(while [ $i -lt 200000 ]; do i=$((i+1)); done); exec sleep 60");
     open_or_skip();
@@ -754,7 +723,6 @@ static void a_change_of_the_source_neither_loses_nor_doubles_samples(void **stat
     char go = 1;
     long faults = 0;
     int flags, changes = 0;
-    (void)state;
     assert_true(pipe(is_ready) == 0 && pipe(may_touch) == 0 && pipe(has_touched) == 0);
     assert_true(event_parse("minor-faults", &cfg.events[0], &error));
     cfg.freq_hz = 0;
@@ -782,7 +750,6 @@ static void a_change_of_the_source_neither_loses_nor_doubles_samples(void **stat
 /* By default, users other than root have locked memory for one source only. */
 static void a_switch_does_not_shrink_the_rings_for_good(void **state)
 {
-    (void)state;
     pid_t spinning = start_child(session_test_spin);
     if (geteuid() == 0) {
         end_child(0);
@@ -835,7 +802,6 @@ static int run_command(const char *script)
 
 static void a_command_is_sampled_until_it_ends(void **state)
 {
-    (void)state;
     assert_int_equal(run_command("i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exit 3"), 3);
     session_stop(session);
     assert_true(run_query() > 0);
@@ -846,7 +812,6 @@ static void a_command_is_sampled_until_it_ends(void **state)
 
 static void a_short_command_is_shown_completely(void **state)
 {
-    (void)state;
     run_command("i=0; while [ $i -lt 10000 ]; do i=$((i+1)); done");
     session_stop(session);
     session_get_status(session, &status);
@@ -857,7 +822,6 @@ static void a_short_command_is_shown_completely(void **state)
 static void a_missing_command_is_an_error(void **state)
 {
     static char *argv[] = { "/no/such/command", NULL };
-    (void)state;
     cfg.command = argv;
     session = session_open(&cfg, &error);
     assert_null(session);
@@ -869,7 +833,6 @@ static void a_missing_command_is_an_error(void **state)
 
 static void a_command_starts_with_default_signals(void **state)
 {
-    (void)state;
     void (*before)(int) = signal(SIGPIPE, SIG_IGN);
     int ended = run_command("kill -PIPE $$; exit 1");
     signal(SIGPIPE, before);
@@ -887,7 +850,6 @@ static bool is_in_log(const char *text)
 
 static void a_commands_output_goes_to_the_log_while_the_screen_is_shown(void **state)
 {
-    (void)state;
     cfg.command_to_log = true;
     run_command("printf one-; sleep 0.3; echo two; printf three; read nothing || exit 4");
     assert_int_equal(session_command_status(session), 4);
@@ -898,7 +860,6 @@ static void a_commands_output_goes_to_the_log_while_the_screen_is_shown(void **s
 /* Without a limit per read the collector would do nothing else. */
 static void a_command_that_prints_without_end_is_sampled(void **state)
 {
-    (void)state;
     cfg.command_to_log = true;
     cfg.command = shell("exec yes");
     open_or_skip();
@@ -910,7 +871,6 @@ static void a_command_that_prints_without_end_is_sampled(void **state)
 /* Its time is added to this process when it is reaped, at once. */
 static void the_commands_cpu_time_is_not_flametops_overhead(void **state)
 {
-    (void)state;
     assert_int_equal(run_command("i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done"), 0);
     double most = 0;
     for (int i = 0; i < 15; i++) {
@@ -932,7 +892,6 @@ static int open_fds(void)
 static void failures_leak_no_descriptors(void **state)
 {
     struct rlimit before, low;
-    (void)state;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     int open_before = open_fds();
     cfg.command = shell("exit 0");

@@ -115,7 +115,6 @@ static void samples_keep_the_name_valid_at_their_time(void **state)
 {
     uint64_t before, after;
 
-    (void)state;
     sample_under_both_names(&before);
     after = samples_in("after");
     WAIT_UNTIL(query_samples_in("after") > after + 100);
@@ -166,7 +165,6 @@ static void a_map_is_read_even_without_queries(void **state)
 {
     uint64_t next_ns;
 
-    (void)state;
     open_on_page();
     WAIT_UNTIL(named_jit_modules(&next_ns) == 1);
     add_to_map("after");
@@ -195,7 +193,6 @@ static void a_written_profile_keeps_both(void **state)
 {
     uint64_t before, after, written;
 
-    (void)state;
     sample_under_both_names(&before);
     session_stop(session);
     before = query_samples_in("before");
@@ -286,7 +283,6 @@ static void a_dump_names_code_of_a_process_that_ended_before_the_first_query(voi
 {
     pid_t pid;
 
-    (void)state;
 #ifdef NO_CODE
     skip();
 #endif
@@ -345,7 +341,6 @@ static void samples_are_named_by_the_times_of_a_dump(void **state)
 {
     uint64_t changed_ns;
 
-    (void)state;
     open_on_dump();
     changed_ns = change_the_past();
     check_dated(changed_ns);
@@ -357,7 +352,6 @@ static void code_moved_over_other_code_replaces_it_at_its_time(void **state)
 {
     struct jitdump_maker m = { .time_ns = clock_now_ns() };
 
-    (void)state;
     load_in_dump(m.time_ns, (uintptr_t)page + 0x800, 2, "after");
     open_on_dump();
     m.time_ns = clock_now_ns();
@@ -375,7 +369,6 @@ static void several_changes_between_two_reads_are_distinguished(void **state)
     uint64_t since[6] = { 1, 0, 0, 0, 0, UINT64_MAX };
     unsigned i;
 
-    (void)state;
     open_on_dump();
     for (i = 1; i < 5; i++) {
         since[i] = clock_now_ns();
@@ -395,7 +388,6 @@ static void a_written_profile_keeps_the_times_of_a_dump(void **state)
 {
     uint64_t changed_ns, before, after, written;
 
-    (void)state;
     open_on_dump();
     changed_ns = change_the_past();
     session_stop(session);
@@ -431,7 +423,6 @@ static void the_doctor_says_why_code_has_no_name(void **state)
     struct doctor_row row;
     pid_t child = start_page();
 
-    (void)state;
     scope_to(&cfg.scope, child);
     open_or_skip();
     WAIT_UNTIL(strstr(find_cause(&d, &row), "no map of its names"));

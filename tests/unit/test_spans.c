@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "symbols/spans.h"
+#include "unit_test.h"
 
 static void assert_at(const struct spans *s, uint64_t address, uint32_t expected)
 {
@@ -26,7 +21,6 @@ static void the_innermost_range_is_found(void **state)
 {
     struct spans s = { 0 };
 
-    (void)state;
     assert_true(spans_add(&s, 100, 200, 1));
     assert_true(spans_add(&s, 120, 160, 2));
     assert_true(spans_add(&s, 130, 140, 3));
@@ -45,7 +39,6 @@ static void the_later_of_equal_ranges_is_found(void **state)
 {
     struct spans s = { 0 };
 
-    (void)state;
     assert_true(spans_add(&s, 10, 20, 7));
     assert_true(spans_add(&s, 10, 20, 9));
     assert_true(spans_add(&s, 10, 20, 8));
@@ -58,7 +51,6 @@ static void an_empty_or_crossed_range_is_left_out(void **state)
 {
     struct spans s = { 0 };
 
-    (void)state;
     assert_true(spans_add(&s, 10, 10, 1));
     assert_true(spans_add(&s, 20, 10, 1));
     assert_true(spans_sort(&s));
@@ -71,7 +63,6 @@ static void the_ends_of_the_address_space_are_ordinary(void **state)
 {
     struct spans s = { 0 };
 
-    (void)state;
     assert_true(spans_add(&s, 0, 1, 1));
     assert_true(spans_add(&s, UINT64_MAX - 1, UINT64_MAX, 2));
     assert_true(spans_sort(&s));
@@ -107,7 +98,6 @@ static void lookups_agree_with_a_linear_search(void **state)
     uint64_t random = 1, address;
     uint32_t i, what;
 
-    (void)state;
     for (i = 0; i < 300; i++) {
         random = random * 6364136223846793005u + 1442695040888963407u;
         all[i] = (struct span){ (random >> 33) % 2000, 0, i };

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The BPF program that copies an interpreter's frames, tested on made frames in this process's own memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <string.h>
@@ -15,6 +10,7 @@
 #include "base/clock.h"
 #include "perf/stackprobe.h"
 #include "perf/tracepoint.h"
+#include "unit_test.h"
 
 struct fake_code {
     uint64_t ident;
@@ -120,7 +116,6 @@ static void frames_are_copied_each_time_a_tracepoint_is_met(void **state)
     uint64_t id;
     struct stackprobe *p = met(STACKPROBE_TRACEPOINTS, "syscalls", "sys_enter_getppid", &id);
 
-    (void)state;
     assert_int_equal(copies_of_calls(p), 5);
     assert_int_equal(taken.tid, getpid());
     assert_int_equal(taken.n, 3);
@@ -132,7 +127,6 @@ static void a_tracepoint_has_its_program_until_the_last_user_leaves(void **state
     uint64_t id;
     struct stackprobe *p = met(STACKPROBE_TRACEPOINTS, "syscalls", "sys_enter_getppid", &id);
 
-    (void)state;
     assert_true(stackprobe_meet(p, STACKPROBE_TRACEPOINTS, id));
     assert_int_equal(copies_of_calls(p), 5); /* once each, for both users */
     stackprobe_leave_tracepoint(p, STACKPROBE_TRACEPOINTS, id);
@@ -149,7 +143,6 @@ static void frames_are_copied_when_a_wait_begins(void **state)
     uint64_t id;
     struct stackprobe *p = met(STACKPROBE_WAITS, "sched", "sched_switch", &id);
 
-    (void)state;
     for (int i = 0; i < 5; i++) {
         stackprobe_read(p, keep_sample, NULL); /* of waits before this one */
         n_taken = 0;
@@ -199,7 +192,6 @@ static void frames_are_copied_with_each_sample(void **state)
 {
     struct stackprobe_layout layout = layout_of(STACKPROBE_NONE);
 
-    (void)state;
     make_frames(3);
     sample_once(&layout, 0);
     assert_int_equal(taken.thread, 77);
@@ -219,7 +211,6 @@ static void a_thread_has_its_own_state(void **state)
 {
     struct stackprobe_layout layout = layout_of(offsetof(struct fake_record, frame));
 
-    (void)state;
     make_frames(2);
     sample_once(&layout, (uintptr_t)&other_state);
     assert_int_equal(taken.thread, 88);
@@ -231,7 +222,6 @@ static void a_cycle_of_frames_ends(void **state)
 {
     struct stackprobe_layout layout = layout_of(STACKPROBE_NONE);
 
-    (void)state;
     make_frames(2);
     frames[1].back = &frames[0];
     sample_once(&layout, 0);
@@ -243,7 +233,6 @@ static void unreadable_memory_is_zero(void **state)
 {
     struct stackprobe_layout layout = layout_of(STACKPROBE_NONE);
 
-    (void)state;
     make_frames(1);
     frames[0].code = (struct fake_code *)8;
     frames[0].back = (struct fake_frame *)16;

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "base/mem.h"
 #include "profile/stacks.h"
+#include "unit_test.h"
 
 static void a_frame_is_interned_by_module_and_offset(void **state)
 {
     struct stacks *s = stacks_new();
     uint32_t a = stacks_frame(s, 1, 0x1000);
 
-    (void)state;
     assert_int_not_equal(a, 0);
     assert_int_equal(stacks_frame(s, 1, 0x1000), a);
     assert_int_not_equal(stacks_frame(s, 2, 0x1000), a);
@@ -29,7 +23,6 @@ static void no_module_with_offset_zero_is_a_frame(void **state)
     struct stacks *s = stacks_new();
     uint32_t a = stacks_frame(s, 0, 0);
 
-    (void)state;
     assert_int_not_equal(a, 0);
     assert_int_equal(stacks_frame(s, 0, 0), a);
     assert_int_equal(stacks_frame(s, UINT32_MAX, UINT64_MAX), stacks_frame(s, UINT32_MAX, UINT64_MAX));
@@ -43,7 +36,6 @@ static void a_child_is_interned_by_parent_and_frame(void **state)
     uint32_t a = stacks_child(s, 0, f);
     uint32_t b = stacks_child(s, a, f);
 
-    (void)state;
     assert_int_not_equal(a, 0);
     assert_int_not_equal(b, a);
     assert_int_equal(stacks_child(s, 0, f), a);
@@ -58,7 +50,6 @@ static void a_child_is_interned_by_parent_and_frame(void **state)
 
 static void a_stack_is_moved_onto_another_from_any_ancestor(void **state)
 {
-    (void)state;
     struct stacks *s = stacks_new();
     uint32_t f = stacks_frame(s, 1, 1), g = stacks_frame(s, 1, 2), h = stacks_frame(s, 1, 3);
     uint32_t a = stacks_child(s, 0, f), b = stacks_child(s, a, g), c = stacks_child(s, b, h);
@@ -77,7 +68,6 @@ static void many_frames_and_nodes_keep_their_ids_when_the_tables_grow(void **sta
     struct stacks *s = stacks_new();
     uint32_t *node = mem_array(MANY, sizeof *node), *frame = mem_array(MANY, sizeof *frame);
 
-    (void)state;
     for (uint32_t i = 0; i < MANY; i++) {
         frame[i] = stacks_frame(s, i % 7, (uint64_t)i << 32 | i);
         node[i] = stacks_child(s, i ? node[i / 3] : 0, frame[i]);
@@ -101,7 +91,6 @@ static void compacting_keeps_marked_nodes_and_their_ancestors_in_order(void **st
     uint8_t keep[6] = { 0 };
     uint32_t *to;
 
-    (void)state;
     for (uint32_t i = 0; i < 5; i++)
         f[i] = stacks_frame(s, 9, 100 + i);
     stacks_child(s, 0, f[0]); /* 1: removed */
@@ -133,7 +122,6 @@ static void an_interrupted_frame_is_a_separate_frame(void **state)
     uint8_t keep[4] = { 0, 0, 1, 1 };
     uint32_t called = stacks_frame(s, 9, 100), interrupted = stacks_frame_interrupted(s, called);
 
-    (void)state;
     assert_int_not_equal(called, interrupted);
     assert_int_equal(stacks_frame_interrupted(s, called), interrupted);
     assert_int_equal(stacks_frame_interrupted(s, interrupted), interrupted);
@@ -155,7 +143,6 @@ static void kept_nodes_are_found_after_compacting(void **state)
     uint8_t keep[3] = { 0, 0, 1 };
     uint32_t *to;
 
-    (void)state;
     stacks_child(s, 0, stacks_frame(s, 1, 10));
     stacks_child(s, 0, stacks_frame(s, 1, 20));
     to = stacks_compact(s, keep);
@@ -172,7 +159,6 @@ static void compacting_everything_frees_the_memory(void **state)
     uint8_t *keep = mem_array(MANY + 1, 1);
     uint32_t *to;
 
-    (void)state;
     for (uint32_t i = 0; i < MANY; i++)
         stacks_child(s, i, stacks_frame(s, 1, i)); /* one chain, as deep as it is long */
     full = stacks_bytes(s);
@@ -193,7 +179,6 @@ static void keeping_the_leaf_of_a_deep_chain_keeps_all_of_it(void **state)
     uint8_t *keep = mem_array(MANY + 1, 1);
     uint32_t *to;
 
-    (void)state;
     for (uint32_t i = 0; i < MANY; i++)
         stacks_child(s, i, stacks_frame(s, 1, i % 5));
     keep[MANY] = 1;

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "symbols/supplied.h"
+#include "unit_test.h"
 
 static const struct module program = {
     .kind = MODULE_FILE, .path = "/a b\n%", .maj = 8, .min = 1, .ino = 77
@@ -37,7 +31,6 @@ static void written_symbols_are_read_back(void **state)
     struct buf text = { 0 };
     struct symbol symbol;
     struct symbol_lines line;
-    (void)state;
     supplied_put_head(&text);
     supplied_put_module(&text, &program, id, 2);
     supplied_put_symbol(&text, 0x300, &nameless);
@@ -76,7 +69,6 @@ static void a_replaced_file_has_its_own_names(void **state)
     struct module other = { .kind = MODULE_FILE, .path = "/lib/a.so", .ino = 2 };
     struct supplied_symbols *g =
         parse_symbols("flametop names 1\nm 0 0 0 1 0 - /lib/a.so\nf 0 10 1 0 0 old\n");
-    (void)state;
     assert_null(supplied_module(g, &other));
     other.ino = 1;
     assert_non_null(supplied_module(g, &other));
@@ -95,7 +87,6 @@ static void damaged_lines_are_skipped(void **state)
                       "f 30 4 1 0 0 bad%zz\nf 30\nf\n\nf 40 4 1 0 0 over%1blay\nf 42 4 1 0 0 overlaps\n"
                       "i 1 1 x%09y\nl 5 1 f\ni 1 1 without_tab\nf 50 4 1 0 0 last");
     const struct supplied_module *m = supplied_module(g, &a);
-    (void)state;
     assert_non_null(m);
     for (unsigned offset = 0; offset < 0x40; offset++)
         assert_false(supplied_symbol(m, offset, &symbol));
@@ -110,7 +101,6 @@ static void damaged_lines_are_skipped(void **state)
 static void other_formats_are_refused(void **state)
 {
     struct error e = { 0 };
-    (void)state;
     assert_null(supplied_parse("flametop names 2\n", 17, &e));
     assert_null(supplied_parse("", 0, &e));
     assert_int_equal(e.class, ERROR_FORMAT);

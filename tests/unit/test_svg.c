@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The parts of SVG flame graphs: text, colours, the palette map. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +8,13 @@
 
 #include "base/file.h"
 #include "export/export.h"
+#include "unit_test.h"
 
 static struct buf out;
 static struct error error;
 
 static int tear_down(void **state)
 {
-    (void)state;
     buf_done(&out);
     out = (struct buf){ 0 };
     return 0;
@@ -48,7 +43,6 @@ static const char *label(const char *of, int columns)
 
 static void nothing_in_a_name_ends_an_element_or_a_value(void **state)
 {
-    (void)state;
     assert_string_equal(text("</text><a b=\"c\">&amp;]]>"),
                         "&lt;/text&gt;&lt;a b=&quot;c&quot;&gt;&amp;amp;]]&gt;");
     assert_string_equal(text("µs 漢字"), "µs 漢字");
@@ -63,7 +57,6 @@ static void nothing_in_a_name_ends_an_element_or_a_value(void **state)
 
 static void nothing_in_a_name_ends_a_script_or_a_string(void **state)
 {
-    (void)state;
     assert_string_equal(json("</script>]]>\"\\"), "\"\\u003c/script\\u003e]]\\u003e\\u0022\\u005c\"");
     assert_string_equal(json("a\nb\x02\xff"), "\"a\\u000ab\\ufffd\\ufffd\"");
     assert_string_equal(json("\xe2\x80\xa8&"), "\"\\u2028\\u0026\""); /* ends a line in scripts */
@@ -72,7 +65,6 @@ static void nothing_in_a_name_ends_a_script_or_a_string(void **state)
 
 static void labels_drop_template_arguments_first(void **state)
 {
-    (void)state;
     const char *name = "shop::Cart<std::pair<int, int> >::add";
     assert_string_equal(label(name, 40), "shop::Cart&lt;std::pair&lt;int, int&gt; &gt;::add");
     assert_string_equal(label(name, 20), "shop::Cart&lt;…&gt;::add");
@@ -92,7 +84,6 @@ static uint32_t colour(enum svg_palette palette, bool hash, const char *name, en
 
 static void hashed_colours_match_flamegraph_pl(void **state)
 {
-    (void)state;
     assert_float_equal(svg_name_hash("main", false), 0.363351, 1e-6);
     assert_float_equal(svg_name_hash("do_syscall_64", true), 0.557297, 1e-6);
     assert_float_equal(svg_name_hash("", false), 1, 1e-6);
@@ -113,7 +104,6 @@ static bool is_green(uint32_t c)
 
 static void java_and_js_palettes_distinguish_kinds_of_code(void **state)
 {
-    (void)state;
     assert_true(is_orange(colour(SVG_JAVA, false, "do_syscall_64", SYMBOL_CLASS_KERNEL)));
     assert_true(is_green(colour(SVG_JAVA, false, "Spin.run", SYMBOL_CLASS_JIT)));
     assert_true(is_green(colour(SVG_JAVA, false, "Ljava/lang/String;::hash", SYMBOL_CLASS_USER)));
@@ -128,7 +118,6 @@ static void java_and_js_palettes_distinguish_kinds_of_code(void **state)
 
 static void larger_differences_have_stronger_colours(void **state)
 {
-    (void)state;
     uint32_t same = svg_difference_colour(0, 10, false), some = svg_difference_colour(2, 10, false);
     uint32_t more = svg_difference_colour(10, 10, false), less = svg_difference_colour(-10, 10, false);
     assert_int_equal(same >> 16, same & 0xff);
@@ -141,7 +130,6 @@ static void larger_differences_have_stronger_colours(void **state)
 
 static void backgrounds_are_named_or_numbers(void **state)
 {
-    (void)state;
     uint32_t c[2];
     assert_true(svg_background("blue", c) && c[0] == 0xeeeeee && c[1] == 0xe0e0ff);
     assert_true(svg_background("#aBcDeF", c) && c[0] == 0xabcdef && c[1] == 0xabcdef);
@@ -159,7 +147,6 @@ static void write_file(const char *path, const char *content)
 
 static void a_palette_map_gives_colours_and_gets_new_ones(void **state)
 {
-    (void)state;
     char folder[] = "/tmp/flametop-svg-XXXXXX", path[64];
     struct nametree_func funcs[] = { { "all", "", 0, true, 0 },
                                      { "main", "", 0, false, 1 },

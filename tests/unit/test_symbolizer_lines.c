@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Source lines through the symbolizer: this program is also its worker. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <elf.h>
 #include <signal.h>
 
 #include "base/buf.h"
 #include "symbolizer_lines_fixture.h"
+#include "unit_test.h"
 
 static void check(const struct symbol_lines *lines)
 {

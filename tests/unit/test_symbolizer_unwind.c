@@ -420,7 +420,6 @@ static void tables_are_read_before_names(void **state)
     const struct unwind_rows *rows;
     struct symbol_task *task;
 
-    (void)state;
     assert_non_null(sy);
     symbolizer_request(sy, a);
     symbolizer_request(sy, b);

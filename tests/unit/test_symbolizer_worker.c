@@ -130,7 +130,6 @@ static void the_worker_refuses_unknown_requests_and_lives(void **state)
     struct error e = { 0 };
     int fd = elf_maker_open(&plain_elf);
 
-    (void)state;
     assert_int_equal(ask_worker(&w, 999, -1, NULL, 0, &a, &e), WORKER_REFUSED);
     assert_int_equal(ask_worker(&w, WORKER_ELF, -1, NULL, 0, &a, &e), WORKER_REFUSED);
     assert_int_equal(ask_worker(&w, WORKER_DEMANGLE, -1, "main\0_ZN3foo3barEi\0", 19, &a, &e), WORKER_DONE);

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "perf/pmu.h"
 #include "session/system_stats.h"
+#include "unit_test.h"
 
 #define TRIES 3000
 
@@ -26,7 +22,6 @@ static void read_until_changed(struct system_stats *b)
 static void one_reading_is_not_enough_for_a_rate(void **state)
 {
     struct system_stats b;
-    (void)state;
     system_init(&b);
     assert_int_equal(b.cpus, sysconf(_SC_NPROCESSORS_ONLN));
     system_look(&b, clock_now_ns());
@@ -39,7 +34,6 @@ static void one_reading_is_not_enough_for_a_rate(void **state)
 static void the_files_are_read_again_each_time(void **state)
 {
     struct system_stats b;
-    (void)state;
     system_init(&b);
     system_look(&b, clock_now_ns());
     for (int i = 0; i < 3; i++) {
@@ -57,7 +51,6 @@ static void the_files_are_read_again_each_time(void **state)
 static void instructions_per_cycle_are_counted_with_a_pmu(void **state)
 {
     struct system_stats b;
-    (void)state;
     system_init(&b);
     read_until_changed(&b);
     if (!b.counters) {

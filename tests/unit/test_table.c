@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/map.h"
 #include "base/mem.h"
 #include "symbols/table.h"
+#include "unit_test.h"
 
 static void add_symbol(struct table_builder *b, uint64_t start, uint64_t size, const char *name,
                        enum table_rank rank)
@@ -45,7 +39,6 @@ static void entries_cover_their_range_and_nothing_else(void **state)
     size_t size;
     void *blob;
 
-    (void)state;
     add_symbol(&b, 0x2000, 0x10, "second", TABLE_GLOBAL);
     add_symbol(&b, 0x1000, 0x20, "first", TABLE_GLOBAL);
     blob = build_table(&b, TABLE_NESTED, &t, &size);
@@ -69,7 +62,6 @@ static void an_empty_table_finds_nothing(void **state)
     size_t size;
     void *blob = build_table(&b, TABLE_NESTED, &t, &size);
 
-    (void)state;
     assert_false(table_find(&t, 0, &entry));
     assert_false(table_find(&t, UINT64_MAX, &entry));
     assert_null(table_debuglink(&t));
@@ -89,7 +81,6 @@ static void the_best_alias_is_chosen_whatever_the_order(void **state)
                     { "malloc_local_one", TABLE_LOCAL, 16 }, { "malloc_without_size", TABLE_GLOBAL, 0 } };
     size_t n = sizeof aliases / sizeof *aliases, first, i, size;
 
-    (void)state;
     for (first = 0; first < n; first++) {
         struct table_builder b = { 0 };
         struct table t;
@@ -111,7 +102,6 @@ static void an_entry_without_size_reaches_to_the_next_or_its_limit(void **state)
     size_t size;
     void *blob;
 
-    (void)state;
     table_add(&b, 0x1000, 0, 0x9000, "_start", 6, TABLE_GLOBAL);
     table_add(&b, 0x1100, 0x10, 0x9000, "main", 4, TABLE_GLOBAL);
     table_add(&b, 0x1200, 0, 0x1234, "last", 4, TABLE_GLOBAL);
@@ -131,7 +121,6 @@ static void an_outer_function_continues_after_an_inner_one(void **state)
     size_t size;
     void *blob;
 
-    (void)state;
     add_symbol(&b, 100, 100, "outer", TABLE_GLOBAL);
     add_symbol(&b, 110, 10, "inner", TABLE_GLOBAL);
     add_symbol(&b, 112, 2, "innermost", TABLE_GLOBAL);
@@ -156,7 +145,6 @@ static void later_jit_code_replaces_overlapping_entries(void **state)
     size_t size;
     void *blob;
 
-    (void)state;
     add_symbol(&b, 100, 50, "old", TABLE_GLOBAL);
     add_symbol(&b, 300, 10, "same place, old", TABLE_GLOBAL);
     add_symbol(&b, 140, 20, "new", TABLE_GLOBAL);
@@ -178,7 +166,6 @@ static void starts_far_apart_are_kept_whole(void **state)
     size_t size;
     void *blob;
 
-    (void)state;
     add_symbol(&b, 0x1000, 16, "low", TABLE_GLOBAL);
     add_symbol(&b, UINT64_C(0xffffffff81000000), 16, "high", TABLE_GLOBAL);
     add_symbol(&b, UINT64_MAX - 8, 100, "top", TABLE_GLOBAL);
@@ -198,7 +185,6 @@ static void identity_and_debug_link_are_kept(void **state)
     size_t size;
     void *blob;
 
-    (void)state;
     strcpy(b.debuglink, "x.debug");
     add_symbol(&b, 1, 1, "f", TABLE_GLOBAL);
     blob = build_table(&b, TABLE_NESTED, &t, &size);
@@ -218,7 +204,6 @@ static void overlong_names_are_truncated(void **state)
     size_t size;
     void *blob;
 
-    (void)state;
     memset(name, 'x', sizeof name - 1);
     add_symbol(&b, 1, 1, name, TABLE_GLOBAL);
     blob = build_table(&b, TABLE_NESTED, &t, &size);
@@ -238,7 +223,6 @@ static void a_random_table_agrees_with_a_linear_search(void **state)
     void *blob;
     uint64_t at;
 
-    (void)state;
     for (i = 0; i < N; i++) {
         starts[i] = i * 32 + map_mix(i) % 16;
         sizes[i] = 1 + map_mix(i + N) % 16;
@@ -266,7 +250,6 @@ static void a_damaged_blob_stays_within_its_bounds(void **state)
     size_t size, i, cut, found = 0;
     char *blob, *copy;
 
-    (void)state;
     strcpy(b.debuglink, "l");
     add_symbol(&b, 16, 16, "a", TABLE_GLOBAL);
     add_symbol(&b, 64, 16, "b", TABLE_GLOBAL);

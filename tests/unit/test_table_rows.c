@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include <math.h>
@@ -14,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "ui/table_rows.h"
+#include "unit_test.h"
 
 #define GROUPS 6
 static const char *const labels[GROUPS + 1] = { "all", "a", "b", "c", "d", "e", "f" };

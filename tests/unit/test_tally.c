@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,6 +13,7 @@
 #include "base/clock.h"
 #include "perf/tally.h"
 #include "perf_fixture.h"
+#include "unit_test.h"
 
 #define WORK_NS (20 * NS_PER_MS)
 
@@ -27,14 +22,12 @@ static struct event_list events;
 
 static int setup(void **state)
 {
-    (void)state;
     scope_init(&scope);
     return 0;
 }
 
 static int teardown(void **state)
 {
-    (void)state;
     scope_done(&scope);
     event_list_done(&events);
     return 0;
@@ -100,7 +93,6 @@ static bool two_cpus(int cpus[2])
  * missed. */
 static void a_task_is_counted_on_the_chosen_cpus_only(void **state)
 {
-    (void)state;
     int cpus[2];
     char list[32];
     cpu_set_t before;
@@ -146,7 +138,6 @@ static uint64_t count_child(bool no_inherit)
 
 static void children_are_counted_unless_excluded(void **state)
 {
-    (void)state;
     assert_true(count_child(false) > 4 * WORK_NS);
     assert_true(count_child(true) < 4 * WORK_NS);
 }
@@ -167,7 +158,6 @@ static void end_counters(unsigned n)
 
 static void a_counter_ended_by_the_kernel_is_reported(void **state)
 {
-    (void)state;
     scope_to_myself(&scope);
     struct tally *t = open_or_skip("task-clock:u");
     tally_start(t);
@@ -181,7 +171,6 @@ static void a_counter_ended_by_the_kernel_is_reported(void **state)
 
 static void a_partly_ended_counter_counts_the_rest(void **state)
 {
-    (void)state;
     char list[40];
     pid_t pid = fork();
     if (!pid)
@@ -204,7 +193,6 @@ static void a_partly_ended_counter_counts_the_rest(void **state)
 
 static void a_counter_that_never_ran_has_no_count(void **state)
 {
-    (void)state;
     char list[16];
     int hold[2];
     assert_int_equal(pipe(hold), 0);

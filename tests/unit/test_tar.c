@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/tar.h"
+#include "unit_test.h"
 
 static const char zeros[TAR_END_BYTES];
 
@@ -50,7 +44,6 @@ static void written_archives_are_read_in_pieces_of_any_size(void **state)
 {
     struct buf archive = { 0 }, seen = { 0 };
     bool ended;
-    (void)state;
     add_member(&archive, "d/one", "1");
     add_member(&archive, "d/none", "");
     add_member(&archive, "d/two", "two");
@@ -69,7 +62,6 @@ static void links_and_folders_are_skipped(void **state)
 {
     struct buf archive = { 0 }, seen = { 0 };
     bool ended;
-    (void)state;
     for (const char *type = "12345xgLK"; *type; type++) {
         size_t at = archive.len;
         uint8_t head[TAR_BLOCK];
@@ -97,7 +89,6 @@ static void a_damaged_header_is_refused(void **state)
 {
     struct buf archive = { 0 }, seen = { 0 };
     bool ended;
-    (void)state;
     add_member(&archive, "name", "x");
     for (size_t i = 0; i < 300; i++) {
         if (i >= 148 && i < 156)
@@ -116,7 +107,6 @@ static void members_that_do_not_fit_the_format_are_not_written(void **state)
 {
     uint8_t head[TAR_BLOCK];
     char name[TAR_NAME_MAX + 2];
-    (void)state;
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     assert_false(tar_head(name, 0, 0, head));

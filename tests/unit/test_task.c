@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -17,11 +11,11 @@
 
 #include "base/clock.h"
 #include "process/task.h"
+#include "unit_test.h"
 
 static void stat_is_read_after_the_last_bracket(void **state)
 {
     struct task_stat s;
-    (void)state;
     assert_true(
         task_parse_stat("7 (a) R (b) S 1 7 7 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 44 2 408 1 2 3 4 0 0 "
                         "0 0 0 0 0 0 0 17 3 0 0 0 0 0\n",
@@ -42,7 +36,6 @@ static void stat_is_read_after_the_last_bracket(void **state)
 static void a_call_has_its_number_and_arguments(void **state)
 {
     struct task_call c = task_parse_call("202 0x7f01 0x80 0x0 0x0 0x0 0xff 0x7ffca8d9df38 0x7fe686ea3503\n");
-    (void)state;
     assert_int_equal(c.state, TASK_CALL_IN);
     assert_int_equal(c.number, 202);
     assert_int_equal(c.arguments[0], 0x7f01);
@@ -64,7 +57,6 @@ static void a_kernel_stack_has_its_functions(void **state)
     char text[] =
         "[<0>] futex_wait_queue+0x60/0x90\n[<ffff8100>] xfs_read+0x1/0x2 [xfs]\nnonsense\n[<0>] a\tb\n[<0>] ";
     const char *functions[8];
-    (void)state;
     assert_int_equal(task_parse_stack(text, functions, 8), 3);
     assert_string_equal(functions[0], "futex_wait_queue");
     assert_string_equal(functions[1], "xfs_read");
@@ -76,7 +68,6 @@ static void a_kernel_stack_has_its_functions(void **state)
 static void the_last_run_is_found_by_its_label(void **state)
 {
     uint64_t ns = 0;
-    (void)state;
     assert_true(
         task_parse_last_run("sleep (1, #threads: 1)\n---\nse.exec_start         :   44337748.224825\n", &ns));
     assert_int_equal(ns, 44337748224825);
@@ -88,7 +79,6 @@ static void the_last_run_is_found_by_its_label(void **state)
 
 static void waits_are_switches_that_the_thread_wanted(void **state)
 {
-    (void)state;
     assert_int_equal(task_parse_waits("sleep (1, #threads: 1)\nnr_switches       :    9\n"
                                       "nr_voluntary_switches        :                    7\n"
                                       "nr_involuntary_switches      :                    2\n"),
@@ -100,7 +90,6 @@ static void waits_are_switches_that_the_thread_wanted(void **state)
 static void progress_is_time_and_switches(void **state)
 {
     uint64_t progress = 0;
-    (void)state;
     assert_true(task_parse_progress("1000 77 3\n", &progress));
     assert_int_equal(progress, 1003);
     assert_false(task_parse_progress("0 0 0\n", &progress)); /* the kernel does not count */
@@ -116,7 +105,6 @@ static void a_thread_that_runs_makes_progress(void **state)
     uint64_t first, now;
     int dir = open("/proc/thread-self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     uint32_t tid = (uint32_t)syscall(SYS_gettid);
-    (void)state;
     assert_true(dir >= 0);
     assert_true(task_read_progress(dir, tid, &first));
     do
@@ -147,7 +135,6 @@ static void sockets_are_described_by_inode(void **state)
                    "ffff8f01: 00000002 00000000 00010000 0001 01 81\n";
     struct map m = { 0 };
     struct arena a = { 0 };
-    (void)state;
     task_parse_sockets("tcp", tcp, &m, &a);
     task_parse_sockets("tcp6", tcp6, &m, &a);
     task_parse_sockets("unix", local, &m, &a);
@@ -166,7 +153,6 @@ static void sockets_are_described_by_inode(void **state)
 
 static void the_innermost_id_is_found(void **state)
 {
-    (void)state;
     assert_int_equal(task_parse_inner_id("Name:\tx\nNSpid:\t31\nNSpgid:\t9\n"), 31);
     assert_int_equal(task_parse_inner_id("Name:\tx\nNSpid:\t4000\t31\t7\nNSpgid:\t9\n"), 7);
     assert_int_equal(task_parse_inner_id("Name:\tx\nNSpid:\t4000\t31\t7"), 7);
@@ -182,7 +168,6 @@ static uint32_t holder(uint64_t operation, uint64_t value, uint32_t word, uint32
 
 static void the_holder_of_a_lock_is_in_its_words(void **state)
 {
-    (void)state;
     assert_int_equal(holder(FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 2, 2, 77), 77);
     assert_int_equal(holder(FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, 2, 2, 77), 77);
     assert_int_equal(holder(FUTEX_WAIT, 2, 0, 77), 0); /* unlocked meanwhile */
@@ -194,7 +179,6 @@ static void the_holder_of_a_lock_is_in_its_words(void **state)
 
 static void the_tracer_is_found(void **state)
 {
-    (void)state;
     assert_int_equal(task_parse_tracer("Name:\tx\nTracerPid:\t12\n"), 12);
     assert_int_equal(task_parse_tracer("Name:\tx\nTracerPid:\t0\n"), 0);
     assert_int_equal(task_parse_tracer(""), 0);
@@ -202,7 +186,6 @@ static void the_tracer_is_found(void **state)
 
 static void calls_have_names(void **state)
 {
-    (void)state;
     assert_string_equal(task_call_name(SYS_futex, false), "futex");
     assert_string_equal(task_call_name(SYS_read, false), "read");
     assert_null(task_call_name(1u << 30, false));
@@ -264,7 +247,6 @@ static void a_thread_of_this_process_is_read(void **state)
     pthread_t thread;
     struct tasks t = { 0 };
     const struct task_now *found = NULL;
-    (void)state;
     assert_int_equal(pipe(ends), 0);
     uint64_t began_ns = clock_now_ns();
     assert_int_equal(pthread_create(&thread, NULL, read_pipe, (void *)&tid), 0);
@@ -291,7 +273,6 @@ static void a_thread_of_this_process_is_read(void **state)
 static void an_ended_process_has_no_threads(void **state)
 {
     struct tasks t;
-    (void)state;
     assert_false(tasks_read(UINT32_MAX, &t));
     assert_int_equal(t.n, 0);
     tasks_done(&t);

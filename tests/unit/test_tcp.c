@@ -186,7 +186,6 @@ static void expect(uint64_t number, const char *name, uint64_t ns, uint32_t tid)
 /* Each state is 10 ns after the one before. */
 static void both_sides_have_a_session_of_their_process(void **state)
 {
-    (void)state;
     struct state c = client(), v = server();
     use_row("tcp");
     in_process(&c, CLOSE, SYN_SENT, 500);
@@ -208,7 +207,6 @@ static void both_sides_have_a_session_of_their_process(void **state)
 
 static void addresses_of_ipv6_are_in_brackets_before_a_port(void **state)
 {
-    (void)state;
     struct state c = socket_of(1, "fe80::1", 0, "2001:db8::5", 80), v = socket_of(2, "::1", 80, "::1", 9);
     use_row("tcp");
     in_process(&c, CLOSE, SYN_SENT, 500);
@@ -221,7 +219,6 @@ static void addresses_of_ipv6_are_in_brackets_before_a_port(void **state)
 
 static void the_process_of_a_session_that_the_peer_resets_is_unknown(void **state)
 {
-    (void)state;
     struct state v = server();
     use_row("tcp");
     in_softirq(&v, LISTEN, SYN_RECV);
@@ -240,7 +237,6 @@ static void the_process_of_a_session_that_the_peer_resets_is_unknown(void **stat
 
 static void sessions_outside_the_scope_do_not_count(void **state)
 {
-    (void)state;
     struct state c = client(), v = server();
     use_row("tcp");
     s->source.scope.kind = SCOPE_PIDS;
@@ -258,7 +254,6 @@ static void sessions_outside_the_scope_do_not_count(void **state)
 
 static void only_connections_become_sessions(void **state)
 {
-    (void)state;
     struct state c = client(), listening = server(), subflow = server();
     use_row("tcp");
     in_process(&c, CLOSE, SYN_SENT, 500); /* refused */
@@ -279,7 +274,6 @@ static void only_connections_become_sessions(void **state)
 /* The kernel may leave out the events of a socket that ends while a process closes it. */
 static void a_socket_at_the_same_address_is_another_session(void **state)
 {
-    (void)state;
     struct state c = client(), v = server();
     use_row("tcp");
     v.skaddr = c.skaddr;
@@ -319,7 +313,6 @@ static void report_error(const struct state *t, int error, uint64_t after_ns)
 /* Any thread may be interrupted by the timer. */
 static void retransmits_are_those_of_the_session(void **state)
 {
-    (void)state;
     struct state c = client(), v = server();
     use_row("tcp");
     retransmit(&c, 777); /* it is not open yet */
@@ -349,7 +342,6 @@ static void connect_in_vain(struct state *c, bool softirq)
 
 static void a_connection_that_fails_has_the_error_that_follows(void **state)
 {
-    (void)state;
     static const struct {
         int error;
         const char *name;
@@ -385,7 +377,6 @@ static void a_connection_that_fails_has_the_error_that_follows(void **state)
 
 static void a_connection_is_given_up_if_no_error_follows(void **state)
 {
-    (void)state;
     struct state c = client();
     use_row("tcp-failed");
     connect_in_vain(&c, false);
@@ -409,7 +400,6 @@ static void a_connection_is_given_up_if_no_error_follows(void **state)
 
 static void a_kept_end_is_lost_with_its_records(void **state)
 {
-    (void)state;
     struct state c = client();
     struct record lost = record(PERF_RECORD_LOST, 1);
     use_row("tcp-failed");
@@ -424,7 +414,6 @@ static void a_kept_end_is_lost_with_its_records(void **state)
 /* They have no tracepoints for errors or for retransmits. */
 static void older_kernels_tell_less(void **state)
 {
-    (void)state;
     struct state c = client();
     remove_event("sock/inet_sk_error_report");
     remove_event("tcp");
@@ -439,7 +428,6 @@ static void older_kernels_tell_less(void **state)
 
 static void short_payloads_are_ignored(void **state)
 {
-    (void)state;
     struct state c = client();
     use_row("tcp");
     for (uint32_t size = 0; size < sizeof c; size++)

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <locale.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "ui/term_cells.h"
 #include "ui/term_keys.h"
+#include "unit_test.h"
 
 static void text_is_truncated_to_the_columns(void **state)
 {
     struct term_cells c;
-    (void)state;
     term_cells_of(&c, "abcdef", 4, true);
     assert_int_equal(c.n, 4);
     assert_int_equal(c.cols, 4);
@@ -31,7 +24,6 @@ static void text_is_truncated_to_the_columns(void **state)
 static void a_wide_character_that_does_not_fit_is_left_out(void **state)
 {
     struct term_cells c;
-    (void)state;
     term_cells_of(&c, "a\xe6\xbc\xa2z", 2, true);
     assert_int_equal(c.cols, 1);
     assert_int_equal(c.len, 1);
@@ -42,7 +34,6 @@ static void a_wide_character_that_does_not_fit_is_left_out(void **state)
 static void without_unicode_cells_are_question_marks(void **state)
 {
     struct term_cells c;
-    (void)state;
     term_cells_of(&c, "\xc3\xa9\xe6\xbc\xa2x", 10, false);
     assert_int_equal(c.cols, 4);
     assert_memory_equal(c.text, L"???x", 4 * sizeof(wchar_t));
@@ -51,7 +42,6 @@ static void without_unicode_cells_are_question_marks(void **state)
 static void control_characters_never_reach_the_terminal(void **state)
 {
     struct term_cells c;
-    (void)state;
     term_cells_of(&c, "a\033[2J\177\x01z", 20, true);
     for (int i = 0; i < c.n; i++)
         assert_true(c.text[i] >= 0x20 && c.text[i] != 0x7f);
@@ -63,7 +53,6 @@ static void a_long_line_is_split_into_parts(void **state)
     struct term_cells c;
     size_t at = 0;
     int cols = 0;
-    (void)state;
     memset(line, 'x', sizeof line);
     line[sizeof line - 1] = '\0';
     do {
@@ -80,7 +69,6 @@ static void a_double_click_is_two_quick_presses_at_one_cell(void **state)
     struct term_click last = { 0 };
     struct term_mouse here = { .y = 3, .x = 4 }, there = { .y = 3, .x = 5 };
     uint64_t now = 1000 * NS_PER_MS;
-    (void)state;
     assert_false(term_click_is_double(&last, &here, now));
     assert_true(term_click_is_double(&last, &here, now + 100 * NS_PER_MS));
     assert_false(term_click_is_double(&last, &here, now + 200 * NS_PER_MS)); /* the third restarts */
@@ -90,7 +78,6 @@ static void a_double_click_is_two_quick_presses_at_one_cell(void **state)
 
 static void every_sequence_has_a_named_key(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < term_sequences_n; i++) {
         assert_int_equal(term_sequences[i].text[0], '\033');
         assert_true(term_sequences[i].key > TK_BASE && term_sequences[i].key < TK_LAST);

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ui/term_grid.h"
+#include "unit_test.h"
 
 #define ROWS 3
 #define COLS 12
@@ -21,14 +15,12 @@ static struct term_grid g;
 
 static int setup(void **state)
 {
-    (void)state;
     term_grid_begin(&g, ROWS, COLS, NONE);
     return 0;
 }
 
 static int teardown(void **state)
 {
-    (void)state;
     term_grid_done(&g);
     return 0;
 }
@@ -64,7 +56,6 @@ static void assert_sent(int y, const char *characters, const char *styles)
 static void the_first_frame_is_sent_whole(void **state)
 {
     int x, n;
-    (void)state;
     (void)term_grid_text(&g, 1, 2, 5, 1, "ab", true);
     g.whole = true;
     const uint32_t *cells = term_grid_changed(&g, 1, &x, &n);
@@ -76,7 +67,6 @@ static void the_first_frame_is_sent_whole(void **state)
 static void only_changed_cells_of_a_row_are_sent(void **state)
 {
     int x, n;
-    (void)state;
     (void)term_grid_text(&g, 0, 0, COLS, 1, "0123456789ab", true);
     show_frame();
     term_grid_begin(&g, ROWS, COLS, NONE);
@@ -95,7 +85,6 @@ static void only_changed_cells_of_a_row_are_sent(void **state)
 static void a_frame_clears_cells_it_does_not_draw(void **state)
 {
     int x, n;
-    (void)state;
     term_grid_fill(&g, 2, 4, 3, 1, '-');
     show_frame();
     term_grid_begin(&g, ROWS, COLS, NONE);
@@ -107,7 +96,6 @@ static void a_frame_clears_cells_it_does_not_draw(void **state)
 static void a_resized_frame_is_sent_whole(void **state)
 {
     int x, n;
-    (void)state;
     show_frame();
     term_grid_begin(&g, ROWS, COLS + 1, NONE);
     assert_non_null(term_grid_changed(&g, 0, &x, &n));
@@ -117,7 +105,6 @@ static void a_resized_frame_is_sent_whole(void **state)
 static void nothing_is_drawn_beyond_the_edges(void **state)
 {
     int x, n;
-    (void)state;
     show_frame();
     assert_int_equal(term_grid_text(&g, -1, 0, 5, 1, "abc", true), 0);
     assert_int_equal(term_grid_text(&g, ROWS, 0, 5, 1, "abc", true), 0);
@@ -136,7 +123,6 @@ static void nothing_is_drawn_beyond_the_edges(void **state)
 
 static void a_wide_character_fills_two_cells_and_its_row_is_sent_whole(void **state)
 {
-    (void)state;
     show_frame();
     assert_int_equal(term_grid_text(&g, 0, 3, 5, 1, "a" WIDE "b", true), 4);
     assert_sent(0, "   aW=b     ", "999111199999");
@@ -147,7 +133,6 @@ static void a_wide_character_fills_two_cells_and_its_row_is_sent_whole(void **st
 
 static void half_a_wide_character_becomes_a_space(void **state)
 {
-    (void)state;
     (void)term_grid_text(&g, 0, 2, 9, 1, WIDE WIDE WIDE, true);
     (void)term_grid_text(&g, 0, 3, 2, 2, "xy", true);
     assert_cells(g.now, COLS, "   xy W=    ", "991221119999");
@@ -158,7 +143,6 @@ static void half_a_wide_character_becomes_a_space(void **state)
 static void a_line_of_maximum_length_is_drawn_to_its_end(void **state)
 {
     char text[1301];
-    (void)state;
     memset(text, 'a', sizeof text - 1);
     text[sizeof text - 1] = '\0';
     term_grid_begin(&g, 1, 1400, NONE);
@@ -171,7 +155,6 @@ static void a_line_of_maximum_length_is_drawn_to_its_end(void **state)
 static void sent_updates_add_up_to_the_frame(void **state)
 {
     uint32_t screen[ROWS * COLS] = { 0 };
-    (void)state;
     srandom(7);
     g.whole = true;
     for (int frame = 0; frame < 2000; frame++) {

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "ui/term_paint.h"
+#include "unit_test.h"
 
 static struct term_paints paints;
 static struct theme theme;
@@ -20,7 +14,6 @@ static void begin_paints(bool rich, uint32_t room)
 
 static void a_shade_differs_in_its_background_only(void **state)
 {
-    (void)state;
     begin_paints(true, TERM_PAINTS);
     enum style shade = term_paint_shade(&paints, STYLE_FLAME_USER, 1);
     assert_true(shade > TERM_PAINT_NONE);
@@ -37,7 +30,6 @@ static void a_shade_differs_in_its_background_only(void **state)
 static void half_blocks_combine_two_backgrounds(void **state)
 {
     const char *character;
-    (void)state;
     begin_paints(true, TERM_PAINTS);
     enum style half = term_paint_half(&paints, STYLE_FLAME_USER, STYLE_FLAME_KERNEL, &character);
     assert_string_equal(character, "▌");
@@ -57,7 +49,6 @@ static void half_blocks_combine_two_backgrounds(void **state)
 static void without_free_colour_pairs_an_existing_style_is_used(void **state)
 {
     const char *character;
-    (void)state;
     begin_paints(true, TERM_PAINT_NONE + 2);
     assert_int_equal(term_paint_shade(&paints, STYLE_FLAME_USER, 1), TERM_PAINT_NONE + 1);
     assert_int_equal(term_paint_shade(&paints, STYLE_FLAME_KERNEL, 1), STYLE_FLAME_KERNEL);

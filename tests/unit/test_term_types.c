@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "ui/term_types.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void need_types(void)
 {
@@ -19,7 +14,6 @@ static void a_type_has_its_own_description(void **state)
 {
     static const char *const names[] = { "xterm",         "xterm-256color", "screen",
                                          "tmux-256color", "linux",          "vt100" };
-    (void)state;
     need_types();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const struct term_type *t = term_type_find(names[i]);
@@ -40,7 +34,6 @@ static void a_type_uses_the_description_of_its_family(void **state)
         { "vt102", "vt100" },
         { "vt320", "vt220" },
     };
-    (void)state;
     need_types();
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         assert_string_equal(term_type_find(pairs[i][0])->name, pairs[i][1]);
@@ -48,7 +41,6 @@ static void a_type_uses_the_description_of_its_family(void **state)
 
 static void an_unknown_type_has_no_description(void **state)
 {
-    (void)state;
     assert_null(term_type_find("no-such-terminal"));
     assert_null(term_type_find(""));
 }

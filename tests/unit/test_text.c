@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "unit_test.h"
 
 /* A NUL ends the literal, as it does in text_clean. */
 static void assert_cleaned(const char *from, const char *to)
@@ -23,7 +17,6 @@ static void assert_cleaned(const char *from, const char *to)
 
 static void plain_text_passes_unchanged(void **state)
 {
-    (void)state;
     assert_cleaned("", "");
     assert_cleaned("std::vector<int>::push_back(int&&) ~", "std::vector<int>::push_back(int&&) ~");
     assert_cleaned("Gr\xc3\xbc\xc3\x9f \xe4\xb8\xad \xf0\x9f\x94\xa5",
@@ -35,7 +28,6 @@ static void controls_never_reach_a_terminal(void **state)
     char c[2] = "x";
     int i;
 
-    (void)state;
     for (i = 1; i < 0x20; i++) {
         c[0] = (char)i;
         assert_cleaned(c, "?");
@@ -54,7 +46,6 @@ static void format_characters_are_replaced(void **state)
     };
     size_t i;
 
-    (void)state;
     for (i = 0; i < sizeof each / sizeof *each; i++)
         assert_cleaned(each[i], "?");
     /* their neighbours are kept */
@@ -64,7 +55,6 @@ static void format_characters_are_replaced(void **state)
 
 static void invalid_utf8_is_replaced_byte_by_byte(void **state)
 {
-    (void)state;
     assert_cleaned("a\x80z", "a?z");
     assert_cleaned("\xff\xfe", "??");
     assert_cleaned("\xc3", "?");
@@ -83,7 +73,6 @@ static void cleaning_stops_at_n_and_at_nul(void **state)
     char dst[20];
     char *exact = malloc(3);
 
-    (void)state;
     assert_int_equal(text_clean(dst, sizeof dst, "abcdef", 3), 3);
     assert_string_equal(dst, "abc");
     assert_int_equal(text_clean(dst, sizeof dst, "ab\0cd", 5), 2);
@@ -98,7 +87,6 @@ static void truncation_never_splits_a_character(void **state)
 {
     char dst[5];
 
-    (void)state;
     assert_int_equal(text_clean(dst, 5, "abc\xc3\xa9", 5), 3);
     assert_string_equal(dst, "abc");
     assert_int_equal(text_clean(dst, 5, "ab\xc3\xa9z", 5), 4);
@@ -112,7 +100,6 @@ static void cleaning_in_place_works(void **state)
 {
     char s[] = "a\xe2\x80\xae\033z\xc3\xa9";
 
-    (void)state;
     text_clean(s, sizeof s, s, strlen(s));
     assert_string_equal(s, "a??z\xc3\xa9");
 }
@@ -136,7 +123,6 @@ static void decoding_gives_codepoints_and_lengths(void **state)
     uint32_t cp;
     size_t i;
 
-    (void)state;
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(text_decode(cases[i].s, strlen(cases[i].s), &cp), cases[i].len);
         assert_int_equal(cp, cases[i].cp);
@@ -159,7 +145,6 @@ static void widths_follow_unicode_in_every_locale(void **state)
     };
     size_t i;
 
-    (void)state;
     setlocale(LC_ALL, "C");
     for (i = 0; i < sizeof cases / sizeof *cases; i++)
         if (text_char_width(cases[i].cp) != cases[i].width)
@@ -174,7 +159,6 @@ static void a_prefix_fills_the_columns_with_whole_characters(void **state)
 {
     int width = -1;
 
-    (void)state;
     assert_int_equal(text_prefix("abcdef", 4, &width), 4);
     assert_int_equal(width, 4);
     assert_int_equal(text_prefix("a\xe4\xb8\xad", 2, &width), 1);
@@ -195,7 +179,6 @@ static void assert_elided(const char *s, int columns, bool middle, const char *t
 
 static void template_arguments_are_elided_first(void **state)
 {
-    (void)state;
     assert_elided("ns::Deep<3, std::map<int, std::less<int> > >::go", 48, true,
                   "ns::Deep<3, std::map<int, std::less<int> > >::go");
     assert_elided("ns::Deep<3, std::map<int, std::less<int> > >::go", 47, true,
@@ -214,7 +197,6 @@ static void template_arguments_are_elided_first(void **state)
 
 static void text_that_fits_is_not_elided(void **state)
 {
-    (void)state;
     assert_elided("do_idle", 7, false, "do_idle");
     assert_elided("do_idle", 7, true, "do_idle");
     assert_elided("", 0, true, "");
@@ -222,7 +204,6 @@ static void text_that_fits_is_not_elided(void **state)
 
 static void elided_text_is_marked_by_dots(void **state)
 {
-    (void)state;
     assert_elided("buf_flush_page_cleaner", 11, false, "buf_flush..");
     assert_elided("buf_flush_page_cleaner", 11, true, "buf_f..aner");
     assert_elided("buf_flush_page_cleaner", 3, true, "b..");
@@ -240,7 +221,6 @@ static void elision_keeps_characters_whole_and_within_the_columns(void **state)
     char dst[100], cleaned[100], small[8];
     int columns;
 
-    (void)state;
     for (columns = 0; columns < 14; columns++) {
         text_elide(dst, sizeof dst, s, columns, true);
         assert_true(text_width(dst) <= columns);
@@ -256,7 +236,6 @@ static void elision_keeps_characters_whole_and_within_the_columns(void **state)
 
 static void search_folds_ascii_case(void **state)
 {
-    (void)state;
     assert_true(text_find_nocase("JavaThread::Run", "thread::run"));
     assert_true(text_find_nocase("aab", "AB"));
     assert_true(text_find_nocase("abc", ""));
@@ -272,7 +251,6 @@ static void the_nearest_name_is_found_or_none(void **state)
 {
     static const char *const names[] = { "cycles", "instructions", "cpu-clock", "page-faults", "fp" };
 
-    (void)state;
     assert_int_equal(text_nearest("cycels", names, 5), 0);
     assert_int_equal(text_nearest("cycles", names, 5), 0);
     assert_int_equal(text_nearest("instrutcions", names, 5), 1);
@@ -290,7 +268,6 @@ static void overlong_words_have_no_near_match(void **state)
     static char word[10000];
     const char *const names[] = { word, "cycles" };
 
-    (void)state;
     memset(word, 'c', sizeof word - 1);
     assert_int_equal(text_nearest(word, names, 2), -1);
     assert_int_equal(text_nearest("cycle", names, 2), 1);
@@ -298,7 +275,6 @@ static void overlong_words_have_no_near_match(void **state)
 
 static void a_prefix_must_match_completely(void **state)
 {
-    (void)state;
     assert_true(text_begins_with("python3.11", "python3"));
     assert_true(text_begins_with("py", ""));
     assert_false(text_begins_with("pyth", "python3"));

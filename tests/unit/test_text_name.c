@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/text.h"
+#include "unit_test.h"
 
 static const char *shorten_name(const char *name, int columns)
 {
@@ -19,14 +14,12 @@ static const char *shorten_name(const char *name, int columns)
 
 static void a_name_that_fits_is_whole(void **state)
 {
-    (void)state;
     assert_string_equal(shorten_name("void a::b(int)", 14), "void a::b(int)");
     assert_string_equal(shorten_name("", 5), "");
 }
 
 static void return_type_and_arguments_are_dropped_first(void **state)
 {
-    (void)state;
     assert_string_equal(shorten_name("void java.util.HashMap.resize(int, java.lang.Object)", 30),
                         "java.util.HashMap.resize");
     assert_string_equal(
@@ -49,7 +42,6 @@ static void return_type_and_arguments_are_dropped_first(void **state)
 
 static void then_template_arguments_are_dropped(void **state)
 {
-    (void)state;
     assert_string_equal(shorten_name("void std::sort<std::vector<int, std::allocator<int> > >(int, int)", 30),
                         "std::sort<std::vector<..> >");
     assert_string_equal(shorten_name("std::map<std::string, int>::operator[](std::string const&)", 24),
@@ -60,7 +52,6 @@ static void then_template_arguments_are_dropped(void **state)
 
 static void then_leading_scopes_are_dropped(void **state)
 {
-    (void)state;
     assert_string_equal(shorten_name("void java.util.concurrent.ThreadPoolExecutor.runWorker(int)", 32),
                         "..ThreadPoolExecutor.runWorker");
     assert_string_equal(shorten_name("void java.util.concurrent.ThreadPoolExecutor.runWorker(int)", 12),
@@ -75,14 +66,12 @@ static void then_leading_scopes_are_dropped(void **state)
 
 static void a_method_longer_than_the_width_is_elided(void **state)
 {
-    (void)state;
     assert_string_equal(shorten_name("void a.b.Thing.aVeryLongNameOfAMethod(int)", 14), "..aVer..Method");
     assert_string_equal(shorten_name("a_very_long_name_of_a_function", 14), "a_very..nction");
 }
 
 static void names_of_other_forms_keep_both_ends(void **state)
 {
-    (void)state;
     assert_string_equal(shorten_name("[unknown] 0x7f0012345678", 14), "[unkno..345678");
     assert_string_equal(shorten_name("do_something_long.constprop.0", 22), "do_somethi..onstprop.0");
     assert_string_equal(shorten_name("py::work:/usr/lib/python3/work.py", 20), "py::work:..3/work.py");
@@ -96,7 +85,6 @@ static void empty_names_and_zero_widths_are_safe(void **state)
     static const char parts[] = "ab:<>(){}[] ./,&~operator->";
     char name[1500];
     uint32_t random = 7;
-    (void)state;
     for (int round = 0; round < 20000; round++) {
         size_t n = (random >> 16) % (round % 50 == 0 ? 1400 : 60);
         for (size_t i = 0; i < n; i++) {

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <locale.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "unit_test.h"
 
 static char dst[64];
 
 static void thousands_are_grouped(void **state)
 {
-    (void)state;
     assert_string_equal(text_thousands(dst, sizeof dst, 0), "0");
     assert_string_equal(text_thousands(dst, sizeof dst, 999), "999");
     assert_string_equal(text_thousands(dst, sizeof dst, 1000), "1,000");
@@ -40,14 +33,12 @@ static void si_numbers_have_three_digits_and_a_unit(void **state)
     };
     size_t i;
 
-    (void)state;
     for (i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(text_si(dst, sizeof dst, cases[i].v), cases[i].text);
 }
 
 static void bytes_are_short(void **state)
 {
-    (void)state;
     assert_string_equal(text_bytes(dst, sizeof dst, 0), "0B");
     assert_string_equal(text_bytes(dst, sizeof dst, 1023), "1023B");
     assert_string_equal(text_bytes(dst, sizeof dst, 1024), "1.0K");
@@ -60,7 +51,6 @@ static void bytes_are_short(void **state)
 
 static void durations_are_hours_minutes_seconds(void **state)
 {
-    (void)state;
     assert_string_equal(text_length(dst, sizeof dst, 0), "0 ns");
     assert_string_equal(text_length(dst, sizeof dst, 850), "850 ns");
     assert_string_equal(text_length(dst, sizeof dst, 12400), "12.4 us");
@@ -104,7 +94,6 @@ static void sizes_are_parsed(void **state)
     uint64_t bytes;
     size_t i;
 
-    (void)state;
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_true(text_parse_bytes(cases[i].s, &bytes));
         assert_true(bytes == cases[i].bytes);
@@ -133,7 +122,6 @@ static void invalid_sizes_are_refused(void **state)
     uint64_t bytes = 77;
     size_t i;
 
-    (void)state;
     for (i = 0; i < sizeof bad / sizeof *bad; i++)
         if (text_parse_bytes(bad[i], &bytes))
             fail_msg("'%s' was accepted as a size", bad[i]);
@@ -144,7 +132,6 @@ static void yes_and_no_have_four_words_each(void **state)
 {
     static const char *const words[] = { "yes", "true", "on", "1", "no", "false", "off", "0" };
     bool value;
-    (void)state;
     for (int i = 0; i < 8; i++) {
         value = i >= 4;
         assert_true(text_parse_bool(words[i], &value));
@@ -160,7 +147,6 @@ static void whole_numbers_are_parsed_within_their_range(void **state)
 {
     uint64_t v = 77;
 
-    (void)state;
     assert_true(text_parse_u64("99", 1, 100, &v));
     assert_int_equal(v, 99);
     assert_true(text_parse_u64("18446744073709551615", 0, UINT64_MAX, &v));
@@ -180,7 +166,6 @@ static void seconds_are_positive_decimals(void **state)
 {
     double s = 77;
 
-    (void)state;
     assert_true(text_parse_seconds("2", &s));
     assert_true(s == 2);
     assert_true(text_parse_seconds("0.5", &s));
@@ -206,7 +191,6 @@ static void the_decimal_point_is_a_point_in_every_locale(void **state)
 {
     double s = 0;
 
-    (void)state;
     if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8")) {
         print_message("no locale with a decimal comma is installed\n");
         skip();
@@ -219,7 +203,6 @@ static void the_decimal_point_is_a_point_in_every_locale(void **state)
 
 static void lengths_are_parsed(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         uint64_t ns;

@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +9,7 @@
 #include "base/mem.h"
 #include "need_inih.h"
 #include "ui/theme.h"
+#include "unit_test.h"
 
 static void expect_refused(const char *text, const char *words)
 {
@@ -31,7 +25,6 @@ static void styles_are_colours_and_attributes(void **state)
 {
     struct theme t;
     struct error e = { 0 };
-    (void)state;
     need_inih();
     assert_true(
         theme_parse(&t, "t", "[styles]\ncursor = bright-red on 238 bold underline\nspark = #ff8700\n", &e));
@@ -44,7 +37,6 @@ static void styles_are_colours_and_attributes(void **state)
 
 static void a_colour_maps_to_the_nearest_one_in_a_smaller_palette(void **state)
 {
-    (void)state;
     assert_int_equal(theme_color_256(THEME_RGB | 0xff8700), 208);
     assert_int_equal(theme_color_256(THEME_RGB | 0xfe8001), 208);
     assert_int_equal(theme_color_256(-1), -1);
@@ -65,7 +57,6 @@ static void shades_of_one_colour_differ_from_those_of_another(void **state)
     enum { STYLES = sizeof styles / sizeof *styles };
     struct theme t;
     int32_t seen[STYLES][THEME_SHADES];
-    (void)state;
     theme_builtin(&t);
     for (int i = 0; i < STYLES; i++) {
         int32_t base = t.styles[THEME_256][styles[i]].bg;
@@ -86,7 +77,6 @@ static void a_style_applies_to_terminals_with_fewer_colours(void **state)
 {
     struct theme t;
     struct error e = { 0 };
-    (void)state;
     need_inih();
     assert_true(theme_parse(
         &t, "t", "[styles]\nlabel = bright-red\ncursor = 16 on 51\nmatch = 46\n[styles.8]\nmatch = blue\n",
@@ -102,7 +92,6 @@ static void a_style_applies_to_terminals_with_fewer_colours(void **state)
 static void every_style_is_legible_with_8_colours(void **state)
 {
     struct theme t;
-    (void)state;
     theme_builtin(&t);
     for (int i = 0; i < STYLE_COUNT; i++) {
         const struct theme_style *s = &t.styles[THEME_8][i];
@@ -117,7 +106,6 @@ static void styles_missing_in_a_file_are_built_in(void **state)
 {
     struct theme t, builtin;
     struct error e = { 0 };
-    (void)state;
     need_inih();
     theme_builtin(&builtin);
     assert_true(theme_parse(&t, "t", "[theme]\nname = mine\n", &e));
@@ -127,7 +115,6 @@ static void styles_missing_in_a_file_are_built_in(void **state)
 
 static void errors_name_file_and_line(void **state)
 {
-    (void)state;
     need_inih();
     expect_refused("[styles]\ncursr = red\n", "my.theme:2");
     expect_refused("[styles]\ncursr = red\n", "\"cursor\"");
@@ -143,7 +130,6 @@ static void an_unknown_theme_lists_the_available_ones(void **state)
     char dir[] = "/tmp/flametop-theme-XXXXXX", path[128];
     struct theme t;
     struct error e = { 0 };
-    (void)state;
     need_inih();
     assert_non_null(mkdtemp(dir));
     (void)setenv("XDG_CONFIG_HOME", dir, 1);
@@ -183,7 +169,6 @@ static void the_default_file_equals_the_built_in_theme(void **state)
     char path[4096];
     struct theme builtin, file;
     struct error e = { 0 };
-    (void)state;
     need_inih();
     (void)snprintf(path, sizeof path, "%s/themes/default.theme", top ? top : ".");
     if (access(path, R_OK) != 0) {
@@ -207,7 +192,6 @@ static void all_themes_are_built_in(void **state)
     struct theme t, builtin;
     struct error e = { 0 };
     char(*names)[64];
-    (void)state;
     (void)setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
     uint32_t n = theme_list(&names);
     theme_builtin(&builtin);
@@ -225,7 +209,6 @@ static void all_themes_are_built_in(void **state)
     assert_non_null(strstr(e.text, "default, light, mono, solarized"));
     mem_free(names);
 #else
-    (void)state;
     print_message("compiled without theme_text.h, which make generates\n");
     skip();
 #endif

@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* One stack in N of waits: its periods, and when N changes. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/clock.h"
 #include "perf/open.h"
 #include "session/collect/sample_source.h"
+#include "unit_test.h"
 
 #define DRAWS 500
 
 static void each_wait_or_none(void **state)
 {
-    (void)state;
     for (uint64_t i = 0; i < 100; i++) {
         assert_true(thin_period(0, 7, i) == 1 && thin_period(1, 7, i) == 1);
         assert_true(thin_period(LIVE_NO_STACKS, 7, i) > UINT64_C(1) << 60);
@@ -28,7 +22,6 @@ static void each_wait_or_none(void **state)
 static void periods_are_odd_primes_near_the_step(void **state)
 {
     static const uint32_t steps[] = { 3, 7, 15, 31, 63, 125, 251, 501, 999 };
-    (void)state;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         for (uint64_t k = 0; k < DRAWS; k++) {
             uint64_t period = thin_period(steps[i], 3, k);
@@ -42,7 +35,6 @@ static void periods_are_odd_primes_near_the_step(void **state)
 static void cpus_have_different_periods(void **state)
 {
     bool differ = false;
-    (void)state;
     for (uint64_t k = 0; k < 50; k++)
         differ |= thin_period(63, 3, k) != thin_period(63, 3, k + 1);
     assert_true(differ);
@@ -64,7 +56,6 @@ static uint32_t chosen(double switches, uint32_t one_in, bool lost)
 
 static void fewer_stacks_are_sampled_at_once_and_more_with_a_margin(void **state)
 {
-    (void)state;
     assert_int_equal(chosen(100, 0, false), 1);
     uint32_t n = chosen(40000, 1, false);
     assert_true(n > 1 && n < 100);
@@ -77,7 +68,6 @@ static void fewer_stacks_are_sampled_at_once_and_more_with_a_margin(void **state
 
 static void lost_records_make_it_one_step_more(void **state)
 {
-    (void)state;
     uint32_t n = 1, steps = 0;
     for (uint32_t next; n != LIVE_NO_STACKS; n = next, steps++) {
         next = chosen(100, n, true);
@@ -115,7 +105,6 @@ static void rates_count_the_waits_without_stacks_too(void **state)
     struct thin_counts none = { .time_ns = 1 }, last = counts_after(&none, 500 * NS_PER_MS, 0),
                        now = counts_after(&last, 500 * NS_PER_MS, 0);
     struct rate_waits r = thin_rates(&none, &last, &now);
-    (void)state;
     assert_rates(&r, TRUE_HZ);
 }
 
@@ -124,7 +113,6 @@ static void rates_count_the_waits_without_stacks_too(void **state)
 static void a_loss_is_not_that_of_the_short_time_before_its_report(void **state)
 {
     struct thin_counts before = { .time_ns = 1 }, last = counts_after(&before, 2 * NS_PER_SEC, 0), now;
-    (void)state;
     now = counts_after(&last, 20 * NS_PER_MS, 2 * (2 * TRUE_HZ + TRUE_HZ / 4));
     struct rate_waits r = thin_rates(&before, &last, &now);
     assert_true(r.switches > 1.8 * 2 * TRUE_HZ && r.switches < 2.2 * 2 * TRUE_HZ);

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/clock.h"
 #include "session/threads_now.h"
 #include "session/threads_text.h"
+#include "unit_test.h"
 
 #define S NS_PER_SEC
 
@@ -33,13 +27,11 @@ static uint64_t followed(uint64_t waits, uint64_t stopped_ns)
 
 static void a_stop_ends_no_wait_however_late_the_thread_ran_after_it(void **state)
 {
-    (void)state;
     assert_int_equal(followed(2, 1000), 8 * S);
 }
 
 static void a_thread_that_waited_once_more_has_a_new_wait(void **state)
 {
-    (void)state;
     assert_int_equal(followed(3, 1000), 1 * S);
     assert_int_equal(followed(0, 1000), 1 * S);
     assert_int_equal(followed(2, 0), 1 * S); /* it was not stopped */
@@ -61,7 +53,6 @@ static void check_wait(uint64_t least_ns, uint64_t most_ns, const char *text)
 
 static void times_that_read_the_same_are_written_once(void **state)
 {
-    (void)state;
     check_wait(1060 * NS_PER_MS, 1120 * NS_PER_MS, "sleeping for 1.1 s");
     check_wait(1040 * NS_PER_MS, 1060 * NS_PER_MS, "sleeping for 1.0 s to 1.1 s");
     check_wait(819 * NS_PER_MS, 833 * NS_PER_MS, "sleeping for 0.819 s to 0.833 s");

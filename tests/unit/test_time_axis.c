@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/clock.h"
 #include "ui/time_axis.h"
+#include "unit_test.h"
 
 #define FROM UINT64_C(123456789012)
 
@@ -27,7 +23,6 @@ static void check(const struct time_axis *x, uint64_t from, uint64_t to, uint32_
 
 static void a_fixed_range_fills_the_screen(void **state)
 {
-    (void)state;
     for (uint64_t span = 0; span < 1000 * NS_PER_SEC; span = span * 3 + 7) {
         struct time_axis x = { 0 };
         time_axis_fit(&x, FROM, FROM + span, 80, false);
@@ -41,7 +36,6 @@ static void a_growing_range_is_rarely_recounted(void **state)
 {
     struct time_axis x = { 0 };
     uint32_t anew = 0;
-    (void)state;
     for (uint64_t second = 0; second < 20000; second++) {
         uint64_t bucket = x.bucket_ns, to = FROM + second * NS_PER_SEC;
         time_axis_fit(&x, FROM, to, 80, true);
@@ -54,7 +48,6 @@ static void a_growing_range_is_rarely_recounted(void **state)
 static void an_empty_range_or_screen_has_one_column(void **state)
 {
     struct time_axis x = { 0 };
-    (void)state;
     time_axis_fit(&x, FROM, FROM, 0, false);
     check(&x, FROM, FROM, 1);
     time_axis_fit(&x, FROM, 5, 80, false); /* ends before it begins */
@@ -64,7 +57,6 @@ static void an_empty_range_or_screen_has_one_column(void **state)
 static void times_from_a_file_may_have_any_value(void **state)
 {
     struct time_axis x = { 0 };
-    (void)state;
     for (uint32_t columns = 1; columns < 300; columns += 13) {
         time_axis_fit(&x, 0, UINT64_MAX, columns, false);
         check(&x, 0, x.to_ns, columns);
@@ -93,7 +85,6 @@ static void round_lengths_are_round(void **state)
         { 3601 * NS_PER_SEC, 7200 * NS_PER_SEC },
         { 86401 * NS_PER_SEC, 2 * 86400 * NS_PER_SEC },
     };
-    (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         assert_int_equal(time_round(all[i][0]), all[i][1]);
 }
@@ -101,7 +92,6 @@ static void round_lengths_are_round(void **state)
 static void times_have_as_many_digits_as_needed(void **state)
 {
     char text[32];
-    (void)state;
     assert_string_equal(time_text(text, sizeof text, 12345678901, NS_PER_SEC), "12s");
     assert_string_equal(time_text(text, sizeof text, 12345678901, NS_PER_SEC / 10), "12.3s");
     assert_string_equal(time_text(text, sizeof text, 12345678901, 20 * NS_PER_MS), "12.34s");

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Counts over time compared with counting sample by sample. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/mem.h"
 #include "profile/timeline.h"
+#include "unit_test.h"
 
 #define SAMPLES 5000
 #define ROWS    7
@@ -29,7 +25,6 @@ static uint32_t random_below(uint32_t n)
 
 static int tear_down(void **state)
 {
-    (void)state;
     timeline_done(&line);
     return 0;
 }
@@ -47,7 +42,6 @@ static void random_samples_agree_with_counting_one_by_one(void **state)
     static uint32_t counts[ROWS][BUCKETS];
     uint64_t to = FROM + BUCKET * BUCKETS - 1, samples = 0;
 
-    (void)state;
     timeline_begin(&line, FROM, to, BUCKET);
     for (uint32_t row = 0; row < ROWS; row++)
         assert_int_equal(timeline_row(&line, row * 1000), row);
@@ -73,7 +67,6 @@ static void samples_in_any_order_are_counted_the_same(void **state)
 {
     uint32_t counts[40] = { 0 };
 
-    (void)state;
     timeline_begin(&line, 0, 0, 10);
     timeline_row(&line, 0);
     for (uint32_t i = 0; i < 1000; i++) {
@@ -87,7 +80,6 @@ static void samples_in_any_order_are_counted_the_same(void **state)
 
 static void a_sample_at_the_edge_of_two_buckets_is_in_the_later_one(void **state)
 {
-    (void)state;
     timeline_begin(&line, FROM, FROM + 2 * BUCKET - 1, BUCKET);
     timeline_row(&line, 0);
     timeline_add(&line, 0, FROM - 1, 0);
@@ -106,7 +98,6 @@ static void columns_are_sums_of_their_buckets(void **state)
 {
     uint32_t sums[5];
 
-    (void)state;
     timeline_begin(&line, 0, 0, 1);
     timeline_row(&line, 0);
     for (uint64_t i = 0; i < 12; i++)
@@ -124,7 +115,6 @@ static void empty_and_distant_ranges_have_no_samples(void **state)
 {
     uint32_t sums[3] = { 7, 7, 7 };
 
-    (void)state;
     timeline_begin(&line, 100, 0, 1);
     timeline_row(&line, 0);
     assert_int_equal(timeline_sums(&line.rows[0], 0, 1, sums, 3), 0);
@@ -144,7 +134,6 @@ static void a_steady_load_is_even_for_any_ratio_of_interval_and_bucket(void **st
     static const uint64_t buckets[] = { 1000000, 5000000, 10000000, 20000000, 25000000, 40000000, 100000000 };
     const uint64_t interval = 1000000000 / 99;
 
-    (void)state;
     for (size_t i = 0; i < sizeof buckets / sizeof *buckets; i++) {
         uint32_t n = (uint32_t)(4000000000 / buckets[i]), least = UINT32_MAX, most, odd = 0;
         uint64_t sum = 0;
@@ -169,7 +158,6 @@ static void a_sample_is_spread_over_its_period(void **state)
 {
     uint32_t parts[8];
 
-    (void)state;
     timeline_begin(&line, 1000, 1799, 100);
     timeline_row(&line, 0);
     timeline_add(&line, 0, 1250, 200);
@@ -192,7 +180,6 @@ static void a_sample_is_spread_over_its_period(void **state)
 
 static void a_restart_drops_rows_and_counts(void **state)
 {
-    (void)state;
     timeline_begin(&line, 0, 0, 10);
     for (uint64_t key = 0; key < 5; key++)
         timeline_add(&line, timeline_row(&line, key), key * 10, 0);

@@ -136,7 +136,6 @@ static void count_times(enum times_kind kind, uint64_t from_ns, uint64_t to_ns)
 
 static void all_samples_of_the_event_are_counted(void **state)
 {
-    (void)state;
     open_file();
     count_times(TIMES_ALL, START_NS, END);
     assert_int_equal(counts.timeline.n_rows, 1);
@@ -145,7 +144,6 @@ static void all_samples_of_the_event_are_counted(void **state)
 
 static void zooms_filter_and_mode_apply_but_the_range_does_not(void **state)
 {
-    (void)state;
     open_file();
     query.from_ns = START_NS + 10;
     query.to_ns = START_NS + 20;
@@ -164,7 +162,6 @@ static void zooms_filter_and_mode_apply_but_the_range_does_not(void **state)
 
 static void threads_and_cpus_have_a_row_each(void **state)
 {
-    (void)state;
     open_file();
     count_times(TIMES_THREADS, START_NS, END);
     assert_int_equal(counts.timeline.n_rows, 3);
@@ -184,7 +181,6 @@ static void threads_and_cpus_have_a_row_each(void **state)
 static void a_part_of_the_range_has_its_own_buckets(void **state)
 {
     uint64_t from = START_NS + 100 * STEP_NS + 5, to = START_NS + 333 * STEP_NS;
-    (void)state;
     open_file();
     count_times(TIMES_ALL, from, to);
     CHECK(0, true, from, to);
@@ -198,7 +194,6 @@ static void a_chart_shows_one_thread(void **state)
         .kind = TIMES_THREADS, .id = 100, .from_ns = START_NS, .to_ns = END, .bucket_ns = 100 * STEP_NS
     };
     uint64_t samples = 0;
-    (void)state;
     open_file();
     query.mode = VIEW_MODE_USER;
     session_times_look(times, session, &query);
@@ -233,7 +228,6 @@ static uint64_t count_module(const char *name)
 /* A sample of liba turns out to be one of libb. */
 static void a_stack_known_later_is_counted_in_its_bucket(void **state)
 {
-    (void)state;
     open_file();
     uint64_t of_a = count_module("liba.so"), of_b = count_module("libb.so");
     history_set_stack(session->store.history, 0, history_sample(session->store.history, 100)->stack,
@@ -250,7 +244,6 @@ static void a_stack_known_later_is_counted_in_its_bucket(void **state)
 static void counts_of_a_growing_range_equal_a_full_count(void **state)
 {
     uint64_t before = 0;
-    (void)state;
     open_on(session_test_spin);
     times = session_times_new();
     session_get_status(session, &status);

@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <sys/mount.h>
 #include <sched.h>
 #include <stdio.h>
@@ -17,6 +11,7 @@
 
 #include "base/file.h"
 #include "perf/tracepoint.h"
+#include "unit_test.h"
 #include "write_text.h"
 
 static char folder[64];
@@ -59,7 +54,6 @@ static const char place_format[] =
 
 static int make_tracefs(void **state)
 {
-    (void)state;
     strcpy(folder, "/tmp/test_tracepoint.XXXXXX");
     if (!mkdtemp(folder))
         return -1;
@@ -86,7 +80,6 @@ static int make_tracefs(void **state)
 
 static int remove_tracefs(void **state)
 {
-    (void)state;
     char command[128];
     tracepoint_set_root(NULL);
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
@@ -114,7 +107,6 @@ static struct hello hello_of(const char *comm, int pid, const char *file)
 
 static void ids_are_read_and_systems_listed(void **state)
 {
-    (void)state;
     uint64_t id = 0;
     struct namelist names = { 0 };
     assert_true(tracepoint_id("toy", "hello", &id, NULL));
@@ -131,7 +123,6 @@ static void ids_are_read_and_systems_listed(void **state)
 
 static void wrong_names_give_near_ones(void **state)
 {
-    (void)state;
     uint64_t id;
     struct error e = { 0 };
     assert_false(tracepoint_id("toy", "helo", &id, &e));
@@ -148,7 +139,6 @@ static void wrong_names_give_near_ones(void **state)
 
 static void without_tracefs_the_message_says_how_to_mount_it(void **state)
 {
-    (void)state;
     uint64_t id;
     struct error e = { 0 };
     tracepoint_set_root("");
@@ -171,7 +161,6 @@ static int open_as_nobody(void)
 
 static void an_inaccessible_tracefs_is_reported(void **state)
 {
-    (void)state;
     if (geteuid()) {
         print_message("needs root, to become another user\n");
         skip();
@@ -188,7 +177,6 @@ static void an_inaccessible_tracefs_is_reported(void **state)
 
 static void payloads_are_printed_by_their_format_without_control_characters(void **state)
 {
-    (void)state;
     struct buf out = { 0 };
     struct tracepoint_format *f = tracepoint_format_open("toy", "hello", NULL);
     assert_non_null(f);
@@ -211,7 +199,6 @@ static const char *name_at(void *ctx, uint64_t address, uint64_t *start)
 
 static void kernel_addresses_get_their_known_names(void **state)
 {
-    (void)state;
     struct {
         uint16_t type;
         uint8_t common[6];
@@ -235,7 +222,6 @@ static void kernel_addresses_get_their_known_names(void **state)
 
 static void truncated_and_wrong_payloads_do_no_harm(void **state)
 {
-    (void)state;
     struct buf out = { 0 };
     struct tracepoint_format *f = tracepoint_format_open("toy", "hello", NULL);
     assert_non_null(f);
@@ -254,7 +240,6 @@ static void truncated_and_wrong_payloads_do_no_harm(void **state)
 
 static void lengths_from_the_payload_are_checked(void **state)
 {
-    (void)state;
     struct buf out = { 0 };
     struct {
         uint32_t common[2];
@@ -273,7 +258,6 @@ static void lengths_from_the_payload_are_checked(void **state)
 
 static void an_invalid_format_is_refused(void **state)
 {
-    (void)state;
     struct error e = { 0 };
     assert_null(tracepoint_format_open("toy", "odd", &e));
     assert_non_null(strstr(e.text, "toy:odd"));
@@ -283,7 +267,6 @@ static void an_invalid_format_is_refused(void **state)
 
 static void every_format_of_this_machine_is_parsed(void **state)
 {
-    (void)state;
     struct namelist names = { 0 };
     struct error e = { 0 };
     static const uint8_t zeros[65536];
@@ -330,7 +313,6 @@ static int read_unmounted(void)
 
 static void root_reads_an_unmounted_tracefs_and_mounts_nothing_for_others(void **state)
 {
-    (void)state;
     int status;
     pid_t pid = fork();
     if (!pid)

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "ui/tree.h"
+#include "unit_test.h"
 
 /* A model of bare numbers: node i has a parent and a key; children in the order of their numbers. */
 struct nodes {
@@ -114,7 +108,6 @@ static void expect_rows(const struct tree *t, uint32_t n, const uint32_t *nodes)
 static void a_new_tree_shows_its_top_level(void **state)
 {
     struct tree t = { 0 };
-    (void)state;
     tree_update(&t, &model, &sample);
     EXPECT_ROWS(&t, 1, 6);
     assert_false(t.rows[0].open);
@@ -125,7 +118,6 @@ static void a_new_tree_shows_its_top_level(void **state)
 static void opening_shows_children_one_level_deep(void **state)
 {
     struct tree t = { 0 };
-    (void)state;
     tree_update(&t, &model, &sample);
     assert_true(tree_act(&t, ACTION_EXPAND, &model, &sample));
     EXPECT_ROWS(&t, 1, 2, 5, 6);
@@ -139,7 +131,6 @@ static void opening_shows_children_one_level_deep(void **state)
 static void the_hot_path_opens_down_to_the_leaf(void **state)
 {
     struct tree t = { 0 };
-    (void)state;
     tree_update(&t, &model, &sample);
     tree_act(&t, ACTION_EXPAND_HOT, &model, &sample);
     EXPECT_ROWS(&t, 1, 2, 3, 4, 5, 6);
@@ -149,7 +140,6 @@ static void the_hot_path_opens_down_to_the_leaf(void **state)
 static void the_model_says_where_the_hot_path_ends(void **state)
 {
     struct tree t = { 0 };
-    (void)state;
     tree_update(&t, &model_with_hot, &sample);
     tree_act(&t, ACTION_EXPAND_HOT, &model_with_hot, &sample);
     EXPECT_ROWS(&t, 1, 2, 5, 6);
@@ -159,7 +149,6 @@ static void the_model_says_where_the_hot_path_ends(void **state)
 static void opening_and_closing_all_reaches_every_level(void **state)
 {
     struct tree t = { 0 };
-    (void)state;
     tree_update(&t, &model, &sample);
     tree_act(&t, ACTION_EXPAND_ALL, &model, &sample);
     tree_act(&t, ACTION_END, &model, &sample);
@@ -177,7 +166,6 @@ static void expansion_and_cursor_survive_a_rebuilt_and_resorted_model(void **sta
     /* The same paths, other numbers, 6 now before 1: 1 { 2 } 3 { 4 { 5 6 } 7 } */
     const struct nodes later = { 8, { 0, 0, 1, 0, 3, 4, 4, 3 }, { 0, 60, 70, 10, 20, 40, 30, 50 }, 0 };
     struct tree t = { 0 };
-    (void)state;
     tree_update(&t, &model, &sample);
     tree_act(&t, ACTION_EXPAND_HOT, &model, &sample);
     tree_act(&t, ACTION_DOWN, &model, &sample);
@@ -192,7 +180,6 @@ static void expansion_and_cursor_survive_a_rebuilt_and_resorted_model(void **sta
 static void left_closes_then_goes_to_the_parent(void **state)
 {
     struct tree t = { 0 };
-    (void)state;
     tree_update(&t, &model, &sample);
     tree_act(&t, ACTION_EXPAND_HOT, &model, &sample);
     tree_reveal(&t, 3, &model, &sample);
@@ -210,7 +197,6 @@ static void left_closes_then_goes_to_the_parent(void **state)
 static void reveal_opens_the_ancestors(void **state)
 {
     struct tree t = { 0 };
-    (void)state;
     tree_reveal(&t, 7, &model, &sample);
     EXPECT_ROWS(&t, 1, 6, 7);
     assert_int_equal(tree_cursor(&t)->node, 7);
@@ -220,7 +206,6 @@ static void reveal_opens_the_ancestors(void **state)
 static void nodes_closed_by_the_user_stay_closed_despite_default_depth(void **state)
 {
     struct tree t = { .open_depth = 9 };
-    (void)state;
     tree_update(&t, &model, &sample);
     EXPECT_ROWS(&t, 1, 2, 3, 4, 5, 6, 7);
     tree_act(&t, ACTION_COLLAPSE, &model, &sample);
@@ -233,7 +218,6 @@ static void a_hidden_node_hides_its_subtree(void **state)
 {
     struct nodes n = sample;
     struct tree t = { .open_depth = 9 };
-    (void)state;
     n.hidden = 2;
     tree_update(&t, &model_with_hidden, &n);
     EXPECT_ROWS(&t, 1, 5, 6, 7);
@@ -248,7 +232,6 @@ static void an_empty_tree_has_no_cursor(void **state)
 {
     const struct nodes none = { .n = 1 };
     struct tree t = { 0 };
-    (void)state;
     tree_update(&t, &model, &none);
     assert_null(tree_cursor(&t));
     assert_false(tree_act(&t, ACTION_EXPAND, &model, &none));
@@ -261,7 +244,6 @@ static const struct nodes chain = { 8, { 0, 0, 1, 2, 3, 3, 0, 6 }, { 0, 10, 20, 
 static void only_children_share_the_row_of_their_parent(void **state)
 {
     struct tree t = { 0 };
-    (void)state;
     tree_update(&t, &model_with_chains, &chain);
     expect_rows(&t, 2, (const uint32_t[]){ 3, 7 });
     assert_int_equal(t.rows[0].first, 1);
@@ -284,7 +266,6 @@ static void only_children_share_the_row_of_their_parent(void **state)
 static void a_revealed_node_ends_its_row(void **state)
 {
     struct tree t = { 0 };
-    (void)state;
     tree_update(&t, &model_with_chains, &chain);
     tree_reveal(&t, 2, &model_with_chains, &chain);
     expect_rows(&t, 2, (const uint32_t[]){ 2, 7 });
@@ -302,7 +283,6 @@ static void small_nodes_are_folded_into_one_row(void **state)
     /* 1 { 2 3 4 } 5 { 6 }: small from 3 on */
     static const struct nodes small = { 7, { 0, 0, 1, 1, 1, 0, 5 }, { 0, 10, 20, 30, 40, 50, 60 }, 3 };
     struct tree t = { 0 };
-    (void)state;
     tree_update(&t, &model_with_small, &small);
     expect_rows(&t, 2, (const uint32_t[]){ 1, 5 }); /* 5 alone is not folded */
     tree_set_open(&t, 10, true);

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "ui/trend.h"
+#include "unit_test.h"
 
 /* Eighths of 100 ns each, from 1000 on. */
 static struct trend_time time_at(uint64_t now_ns)
@@ -19,7 +13,6 @@ static void the_current_eighth_counts_by_its_rate(void **state)
     const uint64_t weights[QUERY_TREND] = { 10, 20, 30, 5 };
     struct trend_time t = time_at(1350);
     uint64_t picture[QUERY_TREND];
-    (void)state;
     trend_picture(picture, weights, &t);
     assert_int_equal(trend_newest(&t), 3);
     assert_int_equal(picture[0], 10);
@@ -33,7 +26,6 @@ static void an_eighth_that_just_began_is_not_exaggerated(void **state)
     const uint64_t weights[QUERY_TREND] = { 10, 1 };
     struct trend_time t = time_at(1101);
     uint64_t picture[QUERY_TREND];
-    (void)state;
     trend_picture(picture, weights, &t);
     assert_int_equal(picture[1], 1);
 }
@@ -43,7 +35,6 @@ static void a_finished_range_is_drawn_as_counted(void **state)
     const uint64_t weights[QUERY_TREND] = { 1, 2, 3, 4, 5, 6, 7, 8 };
     uint64_t picture[QUERY_TREND];
     struct trend_time times[] = { time_at(1800), time_at(5000), { 0 }, { 5, 9, 7 } };
-    (void)state;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         trend_picture(picture, weights, &times[i]);
         assert_memory_equal(picture, weights, sizeof weights);
@@ -55,7 +46,6 @@ static void the_beat_falls_at_a_quarter_and_at_three_quarters(void **state)
 {
     uint64_t changes[8], beat = 0;
     size_t n = 0;
-    (void)state;
     for (uint64_t now = 1100; now < 1300; now++) {
         struct trend_time t = time_at(now);
         if (now > 1100 && trend_beat(&t) != beat && n < 8)
@@ -72,7 +62,6 @@ static void the_beat_falls_at_a_quarter_and_at_three_quarters(void **state)
 static void a_range_that_moves_on_by_an_eighth_keeps_the_beat(void **state)
 {
     struct trend_time before = { 1000, 1799, 1798 }, after = { 1100, 1899, 1801 };
-    (void)state;
     assert_int_equal(trend_beat(&before), trend_beat(&after));
 }
 
@@ -84,7 +73,6 @@ static void hostile_times_and_weights_stay_in_bounds(void **state)
     struct trend_time times[] = {
         { UINT64_MAX, 0, 5 }, { 0, UINT64_MAX, UINT64_MAX - 1 }, { 5, 5, 5 }, { 0, 17, 16 }, time_at(1399)
     };
-    (void)state;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         assert_true(trend_newest(&times[i]) < QUERY_TREND);
         trend_picture(picture, weights, &times[i]);
@@ -98,7 +86,6 @@ static void a_sparkline_scales_by_its_highest_eighth(void **state)
     const uint64_t picture[QUERY_TREND] = { 0, 1, UINT64_MAX / 7 * 5, UINT64_MAX };
     const uint64_t small[QUERY_TREND] = { 0, 1, 2, 4 };
     char text[64];
-    (void)state;
     trend_spark(text, sizeof text, picture, true);
     assert_memory_equal(text, " \u2581\u2585\u2587", 10);
     trend_spark(text, sizeof text, small, true);

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "session/trials.h"
+#include "unit_test.h"
 
 static void wait_for(const struct trials *t)
 {
@@ -24,7 +19,6 @@ static bool is_there(enum trial result)
 
 static void each_tried_event_has_its_own_result(void **state)
 {
-    (void)state;
     struct trials *t = trials_new();
     trials_add(t, "cpu-clock", false);
     trials_add(t, "no-such-event", false);
@@ -39,7 +33,6 @@ static void each_tried_event_has_its_own_result(void **state)
 
 static void the_first_event_of_a_list_is_tried(void **state)
 {
-    (void)state;
     struct trials *t = trials_new();
     trials_add(t, "cpu-clock,page-faults", false);
     trials_add(t, "cpu-clock,no-such-event", false);
@@ -52,7 +45,6 @@ static void the_first_event_of_a_list_is_tried(void **state)
 
 static void the_text_of_an_event_is_copied(void **state)
 {
-    (void)state;
     char text[] = "cpu-clock";
     struct trials *t = trials_new();
     trials_add(t, text, false);
@@ -65,7 +57,6 @@ static void the_text_of_an_event_is_copied(void **state)
 
 static void leaving_does_not_wait_for_trials(void **state)
 {
-    (void)state;
     struct trials *t = trials_new();
     for (int i = 0; i < 1000; i++)
         trials_add(t, "cpu-clock", true);

@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +7,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/unpack.h"
+#include "unit_test.h"
 
 #define PLAIN_BYTES 300000
 
@@ -21,7 +15,6 @@ static uint8_t plain[PLAIN_BYTES];
 
 static int set_up(void **state)
 {
-    (void)state;
     for (uint32_t i = 0, x = 1; i < PLAIN_BYTES; i++) {
         x = x * 1664525 + 1013904223;
         plain[i] = (uint8_t)(i % 4096 < 3000 ? i / 100 : x >> 24);
@@ -121,25 +114,21 @@ static void check_kind(enum unpack_kind kind, const char *program)
 
 static void gzip_is_decompressed(void **state)
 {
-    (void)state;
     check_kind(UNPACK_GZIP, "gzip");
 }
 
 static void xz_is_decompressed(void **state)
 {
-    (void)state;
     check_kind(UNPACK_XZ, "xz");
 }
 
 static void zstd_is_decompressed(void **state)
 {
-    (void)state;
     check_kind(UNPACK_ZSTD, "zstd");
 }
 
 static void uncompressed_data_has_no_kind(void **state)
 {
-    (void)state;
     assert_int_equal(unpack_kind_of("PERFILE2", 8), UNPACK_NONE);
     assert_int_equal(unpack_kind_of("\x1f", 1), UNPACK_NONE);
     assert_int_equal(unpack_kind_of("", 0), UNPACK_NONE);

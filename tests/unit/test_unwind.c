@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <byteswap.h>
 
 #include "cfi_maker.h"
+#include "unit_test.h"
 #include "unwind/expression.h"
 #include "unwind/unwind.h"
 

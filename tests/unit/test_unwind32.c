@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/mem.h"
 #include "cfi_maker.h"
+#include "unit_test.h"
 #include "unwind/rowformat.h"
 #include "unwind/unwind.h"
 #include "unwind_row.h"
@@ -193,7 +187,6 @@ static void pointers_of_4_bytes_are_read(void **state)
     struct cfi_maker m;
     struct unwind_row row;
 
-    (void)state;
     cfi_i386(&m, "");
     cfi_fde(&m, CODE + 0x40, 0x10);
     CFI(&m, DW_CFA_DEF_CFA_OFFSET, 12);

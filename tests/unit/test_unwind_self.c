@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Unwinds this process by the tables of the mapped files, and compares the result with the compiler's own
  * unwinder, which uses the same call-frame information in memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <fcntl.h>
 #include <link.h>
@@ -20,6 +14,7 @@
 
 #include "base/mem.h"
 #include "symbols/elf.h"
+#include "unit_test.h"
 #include "unwind/unwind.h"
 
 #define FRAMES 128
@@ -205,7 +200,6 @@ __attribute__((noinline)) static int deep(int n)
 
 static void the_main_stack_is_unwound_to_its_root(void **state)
 {
-    (void)state;
     deep(20);
     assert_true(taken.n > 22);
     assert_same_stack();
@@ -224,7 +218,6 @@ __attribute__((noinline)) static int realigned(int n)
 
 static void a_realigned_stack_is_unwound(void **state)
 {
-    (void)state;
     realigned(5);
     assert_same_stack();
 }
@@ -239,7 +232,6 @@ static void a_callback_from_the_c_library_is_unwound(void **state)
 {
     int numbers[] = { 3, 1, 2 };
 
-    (void)state;
     qsort(numbers, 3, sizeof *numbers, compare_backtrace);
     assert_same_stack();
 }
@@ -283,7 +275,6 @@ static void a_signal_handler_is_unwound(void **state)
     struct sigaction action = { .sa_handler = on_signal };
     unsigned exact = 0;
 
-    (void)state;
     skip_where(TSAN);
     assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
     raise(SIGUSR1);
@@ -308,7 +299,6 @@ static void a_handler_on_its_own_stack_ends_at_the_interrupted_frame(void **stat
     struct sigaction action = { .sa_handler = on_other_stack, .sa_flags = SA_ONSTACK };
     stack_t none = { .ss_flags = SS_DISABLE };
 
-    (void)state;
     skip_where(TSAN);
     other.ss_sp = mem_alloc(other.ss_size);
     assert_int_equal(sigaltstack(&other, NULL), 0);
@@ -331,7 +321,6 @@ static void a_thread_ends_at_its_start(void **state)
 {
     pthread_t t;
 
-    (void)state;
     assert_int_equal(pthread_create(&t, NULL, run_thread, NULL), 0);
     pthread_join(t, NULL);
     assert_true(taken.n >= 3);
@@ -351,7 +340,6 @@ static void a_coroutine_ends_at_its_start(void **state)
 {
     ucontext_t there;
 
-    (void)state;
     skip_where(ASAN || TSAN);
     assert_int_equal(getcontext(&there), 0);
     there.uc_stack.ss_sp = coroutine_stack;
@@ -368,13 +356,11 @@ static int set_up(void **state)
 {
     struct search s = { .addr = (uint64_t)(uintptr_t)set_up };
 
-    (void)state;
     return dl_iterate_phdr(find_segment, &s) && rows_of(s.path) ? 0 : -1;
 }
 
 static int tear_down(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < n_files; i++)
         mem_free(files[i].blob);
     return 0;

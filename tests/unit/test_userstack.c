@@ -116,7 +116,6 @@ static void make_jit_frames(uint64_t last_fp)
 
 static void jit_code_is_unwound_by_frame_pointers(void **state)
 {
-    (void)state;
     make_jit_frames(0);
     do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
     assert_string_equal(stack_text(), "jit:7f0000000100 jit:7f00000001ff jit:7f00000002ff cut:a");
@@ -128,7 +127,6 @@ static void kernel_frames_come_from_the_chain_and_user_frames_are_unwound(void *
 {
     const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x20, PERF_CONTEXT_USER, 0x1234 };
 
-    (void)state;
     make_jit_frames(0);
     do_dump(JIT + 0x100, STACK + 16, sizeof stack, chain, 5);
     assert_string_equal(stack_text(), "kernel:ffffffff81000010 kernel:ffffffff8100001f jit:7f0000000100 "
@@ -140,7 +138,6 @@ static void a_dump_that_is_too_small_is_reported(void **state)
 {
     char want[128];
 
-    (void)state;
     make_jit_frames(STACK + 4096);
     do_dump(JIT + 0x100, STACK + 16, 32, NULL, 0);
     snprintf(want, sizeof want, "jit:7f0000000100 jit:7f00000001ff cut:%x", BROKEN_DUMP);
@@ -153,7 +150,6 @@ static void an_unreadable_stack_is_reported(void **state)
 {
     char want[128];
 
-    (void)state;
     make_jit_frames(STACK + 4096);
     do_dump_without(4096, JIT + 0x100, STACK + 16, 0, NULL, 0);
     snprintf(want, sizeof want, "jit:7f0000000100 cut:%x", BROKEN_UNREAD);
@@ -170,7 +166,6 @@ static void do_short_dump(size_t bytes)
 
 static void a_stack_not_in_memory_is_touched_once(void **state)
 {
-    (void)state;
     do_short_dump(32);
     assert_int_equal(s->unwind.touches.n_wanted, 1);
     assert_int_equal(s->unwind.touches.wanted[0].pid, 10);
@@ -192,7 +187,6 @@ static void a_stack_not_in_memory_is_touched_once(void **state)
 
 static void complete_and_recorded_stacks_are_not_touched(void **state)
 {
-    (void)state;
     make_jit_frames(0);
     do_dump_without(8192, JIT + 0x100, STACK + 16, sizeof stack, NULL, 0); /* it ends before */
     do_dump(JIT + 0x100, STACK + 16, 32, NULL, 0);                         /* no more was requested */
@@ -211,7 +205,6 @@ static void touched_stacks_are_in_memory(void **state)
         world_thread_of(s->store.world, (uint32_t)getpid(), (uint32_t)getpid(), clock_now_ns(), 0);
     char *memory = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    (void)state;
     assert_true(memory != MAP_FAILED && !mincore(memory, 4 * page, in));
     assert_false(in[0] & 1);
     stacktouch_want(s, thread, clock_now_ns(), (uintptr_t)memory + page, 0);
@@ -226,7 +219,6 @@ static void touched_stacks_are_in_memory(void **state)
 
 static void truncated_stacks_are_counted(void **state)
 {
-    (void)state;
     make_jit_frames(STACK + 4096);
     do_dump(JIT + 0x100, STACK + 16, 32, NULL, 0);
     assert_int_equal(s->source.deep.cut, 1);
@@ -249,7 +241,6 @@ static void larger_stack_copies_are_used_while_affordable(void **state)
                               .time_ns = NS_PER_SEC,
                               .cpu_share = 0.02 };
 
-    (void)state;
     assert_int_equal(deepstacks_choose(&seen), 49152);
     seen.cut = 2;
     assert_int_equal(deepstacks_choose(&seen), 32768);
@@ -269,7 +260,6 @@ static void larger_stack_copies_are_used_while_affordable(void **state)
 
 static void an_unmapped_address_is_the_only_frame(void **state)
 {
-    (void)state;
     make_jit_frames(0);
     do_dump(0x1234, STACK + 16, sizeof stack, NULL, 0);
     assert_string_equal(stack_text(), "unknown:1234");
@@ -279,7 +269,6 @@ static void a_sample_without_its_table_is_pending_but_in_the_history(void **stat
 {
     char want[64];
 
-    (void)state;
     make_jit_frames(0);
     do_dump(TEXT + 0x10, STACK + 16, sizeof stack, NULL, 0);
     snprintf(want, sizeof want, "file:10 cut:%x", BROKEN_PENDING);
@@ -292,7 +281,6 @@ static void pending_samples_are_finally_unwound_from_their_copy(void **state)
 {
     char want[64];
 
-    (void)state;
     make_jit_frames(0);
     stack[3] = TEXT + 0x11;
     do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
@@ -312,7 +300,6 @@ static void a_late_table_is_distinguished_from_none(void **state)
 {
     char want[64];
 
-    (void)state;
     make_jit_frames(0);
     do_dump(TEXT + 0x10, 5, sizeof stack, NULL, 0); /* no frame pointer */
     aside_retry(s, true);
@@ -329,7 +316,6 @@ static void a_stack_waiting_for_its_table_is_not_truncated(void **state)
     struct view_query q = { 0 };
     struct doctor d = { 0 };
 
-    (void)state;
     make_jit_frames(0);
     do_dump(TEXT + 0x10, 5, sizeof stack, NULL, 0);
     session_get_status(s, &status);
@@ -351,7 +337,6 @@ static void a_stack_waiting_for_its_table_is_not_truncated(void **state)
 
 static void pending_samples_are_bounded(void **state)
 {
-    (void)state;
     make_jit_frames(0);
     for (unsigned i = 0; i < 200000; i++) {
         do_dump(TEXT + 0x10, STACK + 16, sizeof stack, NULL, 0);
@@ -364,7 +349,6 @@ static void pending_samples_are_bounded(void **state)
 
 static void a_sample_dropped_from_the_history_is_not_unwound(void **state)
 {
-    (void)state;
     make_jit_frames(0);
     do_dump(TEXT + 0x10, STACK + 16, sizeof stack, NULL, 0);
     history_clear(s->store.history);
@@ -399,7 +383,6 @@ static void a_32_bit_stack_is_truncated_at_unproven_frame_pointers(void **state)
     const uint32_t words[] = { 0, 0, 0xffff0018, TEXT + 0x50, 0, 0, 0, TEXT + 0x60 };
     char want[64];
 
-    (void)state;
     memcpy(stack, words, sizeof words);
     do_dump_32(0xffff0008);
     userstack_give_up(s, stacks_frame_modules(s->store.stacks)[1]); /* it has no table */
@@ -480,7 +463,6 @@ static void start_unwinds(void)
 
 static void a_child_shares_its_parents_cached_code_until_their_maps_differ(void **state)
 {
-    (void)state;
     put_entry(0x100, &outermost);
     do_fork(11, 10);
     assert_true(location_slot_of(11, TEXT + 0xff)->has_row);
@@ -491,7 +473,6 @@ static void a_child_shares_its_parents_cached_code_until_their_maps_differ(void 
 
 static void unwound_callers_are_found_again_by_the_words_read(void **state)
 {
-    (void)state;
     memset(stack, 0, sizeof stack);
     start_unwinds();
     do_dump(TEXT + 0xff, 0, sizeof stack, NULL, 0);
@@ -513,7 +494,6 @@ static void different_callers_of_one_location_are_cached_side_by_side(void **sta
                                          "file:ff file:1ff file:2ff file:4ff",
                                          "file:ff file:1ff file:2ff file:2ff file:4ff" };
     static const uint64_t turns[][3] = { { 0x400, 0x500, 0 }, { 0x500, 0, 0 }, { 0x300, 0x500, 0 } };
-    (void)state;
     start_unwinds();
     for (unsigned round = 0; round < 6; round++) {
         unsigned way = round % 3;
@@ -533,7 +513,6 @@ static void partly_cached_stacks_equal_the_sampled_ones(void **state)
 {
     unsigned random = 1;
 
-    (void)state;
     start_unwinds();
     for (unsigned round = 0; round < 5000; round++) {
         char want[256];
@@ -554,7 +533,6 @@ static void callers_are_unwound_again_when_less_of_the_stack_was_copied(void **s
 {
     char want[128];
 
-    (void)state;
     memset(stack, 0, sizeof stack);
     start_unwinds();
     do_dump(TEXT + 0xff, 0, 4 * 8, NULL, 0);
@@ -565,7 +543,6 @@ static void callers_are_unwound_again_when_less_of_the_stack_was_copied(void **s
 
 static void cached_callers_are_dropped_with_the_map_and_the_frames(void **state)
 {
-    (void)state;
     memset(stack, 0, sizeof stack);
     start_unwinds();
     do_dump(TEXT + 0xff, 0, sizeof stack, NULL, 0);
@@ -582,7 +559,6 @@ static void cached_callers_are_dropped_with_the_map_and_the_frames(void **state)
 
 static void the_caller_of_a_leaf_is_in_its_link_register(void **state)
 {
-    (void)state;
     start_arm64(&leaf);
     do_chain(TEXT + 0x104, leaf_chain, 3);
     assert_string_equal(stack_text(), "file:10 file:103 file:1ff");
@@ -597,7 +573,6 @@ static void a_leaf_in_a_system_call_has_its_caller(void **state)
     const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x20,
                                PERF_CONTEXT_USER,   TEXT + 0x10,   TEXT + 0x200 };
 
-    (void)state;
     start_arm64(&leaf);
     do_chain(TEXT + 0x104, chain, 6);
     assert_string_equal(stack_text(),
@@ -606,7 +581,6 @@ static void a_leaf_in_a_system_call_has_its_caller(void **state)
 
 static void a_function_that_saved_its_return_address_is_no_leaf(void **state)
 {
-    (void)state;
     start_arm64(&no_leaf);
     do_chain(TEXT + 0x104, leaf_chain, 3);
     assert_string_equal(stack_text(), "file:10 file:1ff");
@@ -614,7 +588,6 @@ static void a_function_that_saved_its_return_address_is_no_leaf(void **state)
 
 static void a_caller_found_by_frame_pointers_is_not_repeated(void **state)
 {
-    (void)state;
     start_arm64(&leaf);
     do_chain(TEXT + 0x200, leaf_chain, 3);
     assert_string_equal(stack_text(), "file:10 file:1ff");
@@ -622,7 +595,6 @@ static void a_caller_found_by_frame_pointers_is_not_repeated(void **state)
 
 static void a_chain_waits_for_the_table_of_its_leaf(void **state)
 {
-    (void)state;
     s->unwind.user.arch = UNWIND_ARCH_ARM64;
     do_chain(TEXT + 0x104, leaf_chain, 3);
     assert_string_equal(stack_text(), "file:10 file:1ff");
@@ -635,7 +607,6 @@ static void a_chain_waits_for_the_table_of_its_leaf(void **state)
 /* perf record --call-graph fp --user-regs: there is no memory to unwind. */
 static void registers_without_memory_leave_the_chain_unchanged(void **state)
 {
-    (void)state;
     do_chain(TEXT + 0x104, leaf_chain, 3);
     aside_retry(s, true);
     assert_string_equal(stack_text(), "file:10 file:1ff");
@@ -690,7 +661,6 @@ static void a_java_method_waits_until_its_code_is_read(void **state)
 {
     char want[128];
 
-    (void)state;
     make_methods(start_java(true));
     do_dump(METHOD + 12, 5, sizeof stack, NULL, 0);
     snprintf(want, sizeof want, "jit:%llx cut:%x", (unsigned long long)METHOD + 12, BROKEN_PENDING);
@@ -714,7 +684,6 @@ static void code_not_made_by_hotspot_waits_for_its_rows(void **state)
 {
     struct module *m = start_java(true);
 
-    (void)state;
     memset(stack, 0, sizeof stack);
     add_code(m, JIT + 0x100, 0x10, JIT_CODE_NONE);
     jitframe_read(s);
@@ -730,7 +699,6 @@ static void jit_code_at_the_leaf_waits_for_its_rows(void **state)
     struct module *m = start_java(false);
     char want[64];
 
-    (void)state;
     add_code(m, JIT + 0x100, METHOD, JIT_CODE_OTHER);
     make_jit_frames(0);
     do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
@@ -746,7 +714,6 @@ static void code_of_an_ended_process_is_unwound_by_frame_pointers(void **state)
 {
     struct module *m = start_java(false);
 
-    (void)state;
     m->live = false;
     make_jit_frames(0);
     do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
@@ -756,7 +723,6 @@ static void code_of_an_ended_process_is_unwound_by_frame_pointers(void **state)
 
 static void dropped_code_is_not_read(void **state)
 {
-    (void)state;
     make_methods(start_java(true));
     userstack_forget(s);
     assert_false(jitframe_waits(s));

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Values in groups: counts, sums, maxima and histograms against values computed by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 
 #include "base/buf.h"
 #include "profile/value_groups.h"
+#include "unit_test.h"
 
 static void add(struct value_groups *g, const char *key, int64_t number)
 {
@@ -39,7 +35,6 @@ static void assert_sum(const struct value_group *g, const char *sum, const char 
 static void groups_have_counts_sums_and_maxima(void **state)
 {
     struct value_groups g = { 0 };
-    (void)state;
     value_groups_clear(&g);
     add(&g, "read", 100);
     add(&g, "write", 7);
@@ -66,7 +61,6 @@ static void negative_numbers_are_summed_with_their_sign(void **state)
 {
     struct value_groups g = { 0 };
     uint64_t number = 1;
-    (void)state;
     value_groups_clear(&g);
     add(&g, "ret", -2);
     add(&g, "ret", -11);
@@ -88,7 +82,6 @@ static void negative_numbers_are_summed_with_their_sign(void **state)
 static void large_sums_stay_at_their_limit(void **state)
 {
     struct value_groups g = { 0 };
-    (void)state;
     value_groups_clear(&g);
     for (int i = 0; i < 3; i++)
         value_groups_add(&g, "address", &(struct value_number){ UINT64_MAX - 1, false });
@@ -107,7 +100,6 @@ static void histograms_have_a_bucket_per_power_of_two(void **state)
         { 16, 5 },    { 31, 5 },    { 32, 6 },    { 4095, 12 },
         { 4096, 13 }, { 8191, 13 }, { 8192, 14 }, { (UINT64_C(1) << 46) - 1, 46 },
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct value_groups g = { 0 };
         value_groups_clear(&g);
@@ -121,7 +113,6 @@ static void histograms_have_a_bucket_per_power_of_two(void **state)
 static void the_last_bucket_has_all_larger_numbers(void **state)
 {
     struct durations d = { 0 };
-    (void)state;
     durations_add(&d, duration_bucket(UINT64_C(1) << 46), 1);
     durations_add(&d, duration_bucket(UINT64_C(1) << 50), 1);
     durations_add(&d, duration_bucket(UINT64_MAX), 1);
@@ -132,7 +123,6 @@ static void the_last_bucket_has_all_larger_numbers(void **state)
 static void further_keys_are_counted_together(void **state)
 {
     struct value_groups g = { 0 };
-    (void)state;
     value_groups_clear(&g);
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < 100000; i++) {

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <linux/perf_event.h>
 
 #include "base/clock.h"
 #include "perf/open.h"
+#include "unit_test.h"
 
 #define DRAWS 20000
 
@@ -16,7 +11,6 @@ static void shares_are_bounded_and_cancel_in_pairs(void **state)
 {
     double sum = 0, low = 1, high = 0;
     unsigned positive_first = 0;
-    (void)state;
     for (uint64_t i = 0; i < DRAWS; i += 2) {
         double a = vary_share(7, i), b = vary_share(7, i + 1), size = a < 0 ? -a : a;
         assert_true(a + b == 0);
@@ -35,7 +29,6 @@ static void shares_are_bounded_and_cancel_in_pairs(void **state)
 static void cpus_are_sampled_at_the_frequency(void **state)
 {
     static const uint64_t rates[] = { 50, 99, 997, 4999 };
-    (void)state;
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
         uint64_t samples = 0, wanted = rates[i] * DRAWS;
         for (uint64_t k = 0; k < DRAWS; k++)
@@ -46,7 +39,6 @@ static void cpus_are_sampled_at_the_frequency(void **state)
 
 static void tasks_have_periods_around_the_frequency(void **state)
 {
-    (void)state;
     for (uint64_t k = 0; k < 100; k++) {
         double share = 1e7 / (double)vary_task_period(100, 5, k) - 1;
         assert_true((share > 0.0199 && share < 0.0601) || (share < -0.0199 && share > -0.0601));
@@ -69,7 +61,6 @@ static void only_clocks_with_a_frequency_are_varied(void **state)
     struct plan cycles = plan_of(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 99, 0);
     struct plan faults = plan_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 99, 0);
     struct plan fast = plan_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 49000, 0);
-    (void)state;
     assert_true(vary_may(&clock, 0) && vary_may(&task, 0));
     assert_false(vary_may(&exact, 0)); /* the user chose it */
     assert_false(vary_may(&cycles, 0) || vary_may(&faults, 0));

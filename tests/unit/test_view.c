@@ -130,7 +130,6 @@ static void open_file(uint32_t samples)
 
 static int make_folder(void **state)
 {
-    (void)state;
     if (!mkdtemp(folder))
         return -1;
     snprintf(path, sizeof path, "%s/perf.data", folder);
@@ -139,7 +138,6 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    (void)state;
     unlink(path);
     return rmdir(folder);
 }
@@ -158,7 +156,6 @@ static int remove_folder(void **state)
 static void idle_samples_are_counted_separately(void **state)
 {
     uint64_t idle = 0, weight = 0, idle_weight = 0;
-    (void)state;
     open_file(SAMPLES);
     for (uint32_t i = 0; i < SAMPLES; i++) {
         struct made m = made(i);
@@ -180,7 +177,6 @@ static void idle_samples_are_counted_separately(void **state)
 static void groups_have_samples_and_names(void **state)
 {
     char label[32];
-    (void)state;
     open_file(SAMPLES);
     query.group = VIEW_GROUP_COMM;
     run_query();
@@ -208,7 +204,6 @@ static void groups_have_samples_and_names(void **state)
 
 static void a_process_is_named_after_its_first_thread(void **state)
 {
-    (void)state;
     open_file(SAMPLES);
     query.group = VIEW_GROUP_PROCESS;
     run_query();
@@ -219,7 +214,6 @@ static void a_process_is_named_after_its_first_thread(void **state)
 static void a_first_thread_without_samples_names_its_process(void **state)
 {
     uint32_t other = 1;
-    (void)state;
     while (made(other).tid != 101)
         other++;
     open_file(SAMPLES);
@@ -231,7 +225,6 @@ static void a_first_thread_without_samples_names_its_process(void **state)
 
 static void only_groups_with_samples_in_the_window_are_listed(void **state)
 {
-    (void)state;
     open_file(SAMPLES);
     query.group = VIEW_GROUP_THREAD;
     query.from_ns = query.to_ns = START_NS + 1 * STEP_NS;
@@ -242,7 +235,6 @@ static void only_groups_with_samples_in_the_window_are_listed(void **state)
 static void a_cgroup_is_labelled_by_its_container_and_written_by_its_path(void **state)
 {
     unsigned found = 0;
-    (void)state;
     open_file(SAMPLES);
     query.group = VIEW_GROUP_CGROUP;
     run_query();
@@ -258,7 +250,6 @@ static void a_cgroup_is_labelled_by_its_container_and_written_by_its_path(void *
 
 static void zooms_and_modes_can_be_combined(void **state)
 {
-    (void)state;
     open_file(SAMPLES);
     zoom_to(ZOOM_MODULE, 0, "liba.so");
     assert_int_equal(run_query(), COUNT(!strcmp(m.module, "liba.so")));
@@ -281,7 +272,6 @@ static void zooms_and_modes_can_be_combined(void **state)
 
 static void moments_of_some_parallelism_are_a_zoom(void **state)
 {
-    (void)state;
     open_file(SAMPLES);
     assert_true(view_zoom_parallelism(&query, 2, 2));
     assert_string_equal(query.zooms[0].text, "2");
@@ -303,7 +293,6 @@ static void moments_of_some_parallelism_are_a_zoom(void **state)
 
 static void latencies_of_a_file_are_shown_on_request(void **state)
 {
-    (void)state;
     open_file(SAMPLES);
     query.group_sums = true;
     run_query();
@@ -324,7 +313,6 @@ static void latencies_of_a_file_are_shown_on_request(void **state)
 
 static void a_function_is_found_by_filter_and_by_zoom(void **state)
 {
-    (void)state;
     open_file(SAMPLES);
     snprintf(query.filter, sizeof query.filter, "LIBB.SO+0x30");
     assert_int_equal(run_query(), COUNT(m.leaf == LIBB + 0x30));
@@ -375,7 +363,6 @@ static void assert_sample(const struct session_samples *all, const struct sample
 
 static void samples_are_delivered_one_by_one_as_shown(void **state)
 {
-    (void)state;
     open_file(SAMPLES);
     EACH_SAMPLE_IS_AS_MADE(!m.event && !m.idle);
     query.show_idle = query.all_events = true;
@@ -392,7 +379,6 @@ static void samples_are_delivered_one_by_one_as_shown(void **state)
 
 static void windows_end_where_the_file_ends(void **state)
 {
-    (void)state;
     open_file(SAMPLES);
     query.window_ns = 100 * STEP_NS;
     assert_int_equal(run_query(), COUNT(m.time_ns >= START_NS + (SAMPLES - 1 - 100) * STEP_NS));
@@ -408,7 +394,6 @@ static void windows_end_where_the_file_ends(void **state)
 static void the_other_event_can_be_selected(void **state)
 {
     uint64_t faults = 0;
-    (void)state;
     open_file(SAMPLES);
     for (uint32_t i = 0; i < SAMPLES; i++)
         faults += made(i).event && !made(i).idle;
@@ -425,7 +410,6 @@ static void the_other_event_can_be_selected(void **state)
 
 static void a_file_cannot_be_sampled(void **state)
 {
-    (void)state;
     open_file(SAMPLES);
     uint64_t all = run_query();
     assert_false(session_set_event(session, "cycles", &error));
@@ -445,7 +429,6 @@ static void a_file_cannot_be_sampled(void **state)
 
 static void a_file_without_samples_is_empty(void **state)
 {
-    (void)state;
     open_file(0);
     for (int g = 0; g < VIEW_GROUP_COUNT; g++) {
         query.group = (enum view_group)g;
@@ -462,7 +445,6 @@ static void a_written_file_reads_the_same(void **state)
 {
     char copy[80];
     uint64_t written;
-    (void)state;
     open_file(SAMPLES);
     query.show_idle = true;
     snprintf(copy, sizeof copy, "%s/copy.data", folder);
@@ -492,7 +474,6 @@ static void a_failed_write_leaves_nothing(void **state)
 {
     char other[96];
     struct rlimit before, low;
-    (void)state;
     open_file(SAMPLES);
     snprintf(other, sizeof other, "%s/none.data", folder);
     zoom_to(ZOOM_PROCESS, 12345, "");

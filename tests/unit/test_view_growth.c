@@ -253,7 +253,6 @@ static void an_updated_view_equals_a_new_one(void **state)
     struct view v = { 0 };
     struct functions f = { 0 };
     uint32_t gone_on = 0, moved = 0, heat = 0, generation, named = 0;
-    (void)state;
     for (int round = 0; round < ROUNDS; round++) {
         struct view as = { 0 };
         struct functions want = { 0 };

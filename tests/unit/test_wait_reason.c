@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "process/wait_reason.h"
+#include "unit_test.h"
 
 /* A stack as text: names separated by blanks, innermost first. */
 static enum wait_reason of(const char *stack)
@@ -25,7 +20,6 @@ static enum wait_reason of(const char *stack)
 /* Stacks of Linux 6.1 and 6.18. */
 static void stacks_have_the_reason_of_their_innermost_known_function(void **state)
 {
-    (void)state;
     assert_int_equal(of("futex_wait_queue __futex_wait futex_wait do_futex __x64_sys_futex do_syscall_64"),
                      WAIT_FUTEX);
     assert_int_equal(of("rwsem_down_write_slowpath down_write_killable vm_mmap_pgoff do_syscall_64"),
@@ -68,7 +62,6 @@ static void stacks_have_the_reason_of_their_innermost_known_function(void **stat
 /* Functions that wait on behalf of others, or whose names begin as those of others. */
 static void shared_functions_do_not_hide_what_calls_them(void **state)
 {
-    (void)state;
     assert_int_equal(of("do_wait_intr_irq eventfd_read vfs_read ksys_read"), WAIT_POLL);
     assert_int_equal(of("do_wait_intr_irq timerfd_read_iter vfs_read ksys_read"), WAIT_TIMER);
     assert_int_equal(of("userfaultfd_read_iter vfs_read ksys_read"), WAIT_POLL);
@@ -83,7 +76,6 @@ static void shared_functions_do_not_hide_what_calls_them(void **state)
 
 static void waits_for_a_disk_are_reads_or_writes_by_their_callers(void **state)
 {
-    (void)state;
     assert_int_equal(of("blk_io_schedule __iomap_dio_rw iomap_dio_rw ext4_file_write_iter vfs_write"),
                      WAIT_DISK_WRITE);
     assert_int_equal(of("blk_io_schedule __iomap_dio_rw iomap_dio_rw ext4_file_read_iter vfs_read"),
@@ -110,7 +102,6 @@ static void waits_for_a_disk_are_reads_or_writes_by_their_callers(void **state)
 /* A thread of a frozen cgroup and one that ends wait below the return to user space, as a preempted one. */
 static void waits_at_the_return_to_user_space_are_not_the_run_queue(void **state)
 {
-    (void)state;
     assert_int_equal(of("get_signal arch_do_signal_or_restart irqentry_exit_to_user_mode asm_sysvec_apic"),
                      WAIT_STOPPED);
     assert_int_equal(of("get_signal arch_do_signal_or_restart exit_to_user_mode_loop do_syscall_64"),
@@ -124,7 +115,6 @@ static void waits_at_the_return_to_user_space_are_not_the_run_queue(void **state
 
 static void general_functions_count_only_without_a_specific_one(void **state)
 {
-    (void)state;
     assert_int_equal(of("io_schedule something_new"), WAIT_DISK_READ);
     assert_int_equal(of("io_schedule something_new do_futex"), WAIT_FUTEX);
     assert_int_equal(of("something_new exc_page_fault"), WAIT_PAGE_FAULT);
@@ -136,7 +126,6 @@ static void general_functions_count_only_without_a_specific_one(void **state)
 
 static void unknown_functions_have_no_reason(void **state)
 {
-    (void)state;
     assert_int_equal(wait_reason_of(NULL, 0), WAIT_UNKNOWN);
     assert_int_equal(of("something_new"), WAIT_UNKNOWN);
     assert_int_equal(of("ep_pol"), WAIT_UNKNOWN);
@@ -147,7 +136,6 @@ static void unknown_functions_have_no_reason(void **state)
 
 static void a_call_alone_has_a_reason(void **state)
 {
-    (void)state;
     assert_int_equal(wait_reason_of_call("futex", NULL), WAIT_FUTEX);
     assert_int_equal(wait_reason_of_call("epoll_wait", "anon_inode:[eventpoll]"), WAIT_POLL);
     assert_int_equal(wait_reason_of_call("read", "pipe:[123]"), WAIT_PIPE);
@@ -161,7 +149,6 @@ static void a_call_alone_has_a_reason(void **state)
 
 static void every_reason_has_a_name_and_a_frame_of_its_own(void **state)
 {
-    (void)state;
     for (int r = WAIT_UNKNOWN + 1; r < WAIT_REASONS; r++) {
         assert_true(*wait_reason_name((enum wait_reason)r));
         for (int other = WAIT_UNKNOWN; other < r; other++)

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "profile/waits.h"
+#include "unit_test.h"
 
 #define MS UINT64_C(1000000)
 
@@ -36,7 +31,6 @@ static void note(void *ctx, const struct waits_part *p)
 
 static void a_wait_is_split_at_the_wakeup(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
     waits_switch_in(&w, at(1, 10 * MS));
@@ -65,7 +59,6 @@ static void a_wait_is_split_at_the_wakeup(void **state)
 /* Between the tracepoint and the switch, while it is still on its CPU. */
 static void a_thread_that_is_woken_as_it_leaves_waits_for_a_cpu_only(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
     waits_switch_in(&w, at(1, 10 * MS));
@@ -86,7 +79,6 @@ static void a_thread_that_is_woken_as_it_leaves_waits_for_a_cpu_only(void **stat
 
 static void a_preempted_thread_waits_for_a_cpu_and_has_no_old_stack(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
     waits_leave(&w, at(1, 5 * MS), THREAD_SLEEPING, 77);
@@ -102,7 +94,6 @@ static void a_preempted_thread_waits_for_a_cpu_and_has_no_old_stack(void **state
 
 static void a_hanging_thread_is_reported_while_it_hangs(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
     waits_found(&w, at(1, 0), THREAD_BLOCKED, 5);
@@ -121,7 +112,6 @@ static void a_hanging_thread_is_reported_while_it_hangs(void **state)
 
 static void lost_records_make_no_wait_longer(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
     waits_leave(&w, at(1, 0), THREAD_SLEEPING, 5);
@@ -136,7 +126,6 @@ static void lost_records_make_no_wait_longer(void **state)
 /* A thread ran on a CPU whose records are lost, which is not reported yet, and comes back on another. */
 static void a_wait_that_ends_while_records_may_be_lost_is_unknown(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
     waits_leave(&w, at(1, 0), THREAD_SLEEPING, 5);
@@ -158,7 +147,6 @@ static void a_wait_that_ends_while_records_may_be_lost_is_unknown(void **state)
 
 static void a_thread_found_after_lost_records_waits_from_then_on(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
     waits_leave(&w, at(1, 0), THREAD_SLEEPING, 5);
@@ -176,7 +164,6 @@ static void a_thread_found_after_lost_records_waits_from_then_on(void **state)
 
 static void a_wait_without_a_seen_end_is_unknown(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
     waits_leave(&w, at(1, 0), THREAD_SLEEPING, 5);
@@ -192,7 +179,6 @@ static void a_wait_without_a_seen_end_is_unknown(void **state)
 
 static void a_reused_number_gets_the_process_of_its_new_thread(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
     struct waits_at new = at(1, 20 * MS);
@@ -208,7 +194,6 @@ static void a_reused_number_gets_the_process_of_its_new_thread(void **state)
 
 static void a_wait_of_which_nothing_was_said_gets_a_stack_if_it_has_none(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
     waits_leave(&w, at(1, 0), THREAD_SLEEPING, 5);
@@ -240,7 +225,6 @@ static void leave_untold(struct waits *w, uint32_t tid, uint64_t time_ns)
 
 static void the_longest_waits_without_a_stack_are_told_later(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
     struct waits_open open[2];
@@ -272,7 +256,6 @@ static void the_longest_waits_without_a_stack_are_told_later(void **state)
 /* Threads with known schedules, reported at any time: the parts add up to the truth. */
 static void running_runnable_and_waiting_are_the_lifetime(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
     struct {
@@ -325,7 +308,6 @@ static void running_runnable_and_waiting_are_the_lifetime(void **state)
 
 static void ended_threads_are_forgotten(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
     for (uint32_t i = 0; i < 100; i++)
@@ -355,7 +337,6 @@ static uint64_t sampled(struct waits *w, uint32_t tid, uint64_t time_ns, uint64_
 
 static void samples_share_the_time_that_a_thread_ran(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .rest = note_rest, .ctx = &s };
     waits_switch_in(&w, at(1, 10 * MS));
@@ -386,7 +367,6 @@ static void samples_share_the_time_that_a_thread_ran(void **state)
 /* The tracepoint belongs to the switch that follows, whatever comes between them. */
 static void a_sample_or_report_as_a_thread_leaves_keeps_its_wait(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .rest = note_rest, .ctx = &s };
     waits_switch_in(&w, at(1, 10 * MS));
@@ -403,7 +383,6 @@ static void a_sample_or_report_as_a_thread_leaves_keeps_its_wait(void **state)
 
 static void a_sample_after_lost_records_shows_that_a_thread_runs(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .rest = note_rest, .ctx = &s };
     waits_switch_in(&w, at(1, 10 * MS));
@@ -433,7 +412,6 @@ static size_t check(struct waits *w, uint64_t time_ns, uint64_t progress, enum w
 
 static void a_wait_for_a_cpu_is_reported_as_far_as_it_was_confirmed(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s, .checks = true };
     wait_for_cpu(&w, 1);
@@ -455,7 +433,6 @@ static void a_wait_for_a_cpu_is_reported_as_far_as_it_was_confirmed(void **state
 
 static void a_freeze_trusts_the_records_of_a_thread_that_has_some(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s, .checks = true };
     wait_for_cpu(&w, 1);
@@ -477,7 +454,6 @@ static void a_freeze_trusts_the_records_of_a_thread_that_has_some(void **state)
 
 static void a_thread_that_ran_without_a_switch_does_not_wait_for_a_cpu(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s, .checks = true };
     wait_for_cpu(&w, 1);
@@ -501,7 +477,6 @@ static void a_thread_that_ran_without_a_switch_does_not_wait_for_a_cpu(void **st
 /* The check sees the thread at a later moment than the last record. */
 static void a_wait_that_ends_after_the_check_counts_in_full(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s, .checks = true };
     wait_for_cpu(&w, 1);
@@ -522,7 +497,6 @@ static void a_wait_that_ends_after_the_check_counts_in_full(void **state)
 
 static void an_unseen_thread_is_forgotten_at_its_end(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s, .checks = true };
     for (uint32_t tid = 0; tid < 8; tid++)
@@ -547,7 +521,6 @@ static void an_unseen_thread_is_forgotten_at_its_end(void **state)
 /* Found by the scan: only a check tells whether it runs or waits. */
 static void a_thread_found_ready_waits_if_that_is_confirmed(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s, .checks = true };
     waits_found_ready(&w, at(1, 10 * MS));
@@ -570,7 +543,6 @@ static void a_thread_found_ready_waits_if_that_is_confirmed(void **state)
 
 static void all_open_waits_are_checked_in_turn(void **state)
 {
-    (void)state;
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s, .checks = true };
     struct waits_open open[30];

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "process/waker.h"
+#include "unit_test.h"
 
 #define IS(wanted, wanted_own, ...)                                                                          \
     do {                                                                                                     \
@@ -18,7 +13,6 @@
 /* Stacks of Linux 6.18 on x86-64 and 6.1 on arm64. */
 static void interrupts_are_named_by_what_raised_them(void **state)
 {
-    (void)state;
     IS(WAKER_TIMER, 7, "try_to_wake_up", "hrtimer_wakeup", "__hrtimer_run_queues", "hrtimer_interrupt",
        "__sysvec_apic_timer_interrupt", "sysvec_apic_timer_interrupt", "asm_sysvec_apic_timer_interrupt",
        "free_pgd_range", "exit_mmap");
@@ -32,7 +26,6 @@ static void interrupts_are_named_by_what_raised_them(void **state)
 
 static void what_a_thread_does_itself_is_no_interrupt(void **state)
 {
-    (void)state;
     IS(WAKER_THREAD, 4, "try_to_wake_up", "wake_up_q", "futex_wake", "do_futex");
     IS(WAKER_THREAD, 4, "try_to_wake_up", "kick_pool", "blk_mq_submit_bio", "ext4_sync_file");
     size_t own;

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "base/clock.h"
 #include "ui/window.h"
+#include "unit_test.h"
 
 static struct view_query aligned(uint64_t window_s, uint64_t start_ns, uint64_t elapsed_ns)
 {
@@ -25,7 +19,6 @@ static struct view_query aligned(uint64_t window_s, uint64_t start_ns, uint64_t 
 static void now_is_always_in_the_range(void **state)
 {
     static const uint64_t windows_s[] = { 0, 5, 10, 60, 300 };
-    (void)state;
     for (size_t i = 0; i < sizeof windows_s / sizeof *windows_s; i++) {
         for (uint64_t ms = 0; ms < 700000; ms += 777) {
             uint64_t start = 123456789123, now = start + ms * NS_PER_MS;
@@ -44,7 +37,6 @@ static void the_range_moves_by_eighths_of_the_window(void **state)
 {
     struct view_query first = aligned(80, 0, 1000 * NS_PER_SEC), later = aligned(80, 0, 1009 * NS_PER_SEC);
     struct view_query next = aligned(80, 0, 1010 * NS_PER_SEC);
-    (void)state;
     assert_int_equal(first.from_ns, later.from_ns);
     assert_int_equal(first.to_ns, later.to_ns);
     assert_int_equal(next.from_ns - first.from_ns, 10 * NS_PER_SEC);
@@ -55,7 +47,6 @@ static void the_range_moves_by_eighths_of_the_window(void **state)
 static void the_range_moves_by_whole_buckets(void **state)
 {
     static const uint64_t windows_s[] = { 0, 5, 10, 30, 60, 300 };
-    (void)state;
     for (size_t i = 0; i < sizeof windows_s / sizeof *windows_s; i++) {
         struct view_query q = aligned(windows_s[i], 123456789123, 0);
         unsigned widened = 0, moved = 0;
@@ -80,7 +71,6 @@ static void the_range_moves_by_whole_buckets(void **state)
 static void the_range_begins_at_the_start_of_sampling(void **state)
 {
     const uint64_t start = 5 * NS_PER_SEC;
-    (void)state;
     assert_int_equal(aligned(60, start, 3 * NS_PER_SEC).from_ns, start);
     assert_int_equal(aligned(0, start, 500 * NS_PER_SEC).from_ns, start);
 }
@@ -89,7 +79,6 @@ static void frozen_and_file_ranges_stay_unchanged(void **state)
 {
     struct session_status st;
     struct view_query q = { .window_ns = NS_PER_SEC };
-    (void)state;
     memset(&st, 0, sizeof st);
     st.now_ns = 100 * NS_PER_SEC;
     st.elapsed_ns = 50 * NS_PER_SEC;
@@ -105,7 +94,6 @@ static void frozen_and_file_ranges_stay_unchanged(void **state)
 static void windows_have_names(void **state)
 {
     char name[32];
-    (void)state;
     window_name(10 * NS_PER_SEC, name, sizeof name);
     assert_string_equal(name, "10s");
     window_name(300 * NS_PER_SEC, name, sizeof name);

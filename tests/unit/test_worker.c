@@ -81,7 +81,6 @@ static void replies_leak_no_descriptor(void **state)
     struct error e = { 0 };
     unsigned ours = 0, its = 0, i;
 
-    (void)state;
     for (i = 0; i < ANSWERS; i++) {
         r.fds[0] = elf_maker_open(&plain_elf);
         assert_int_equal(worker_ask(&w, &r, &a, &e), WORKER_DONE);
@@ -129,7 +128,6 @@ static void a_stopped_worker_is_replaced_without_blaming_the_file(void **state)
     struct error e = { 0 };
     pid_t first;
 
-    (void)state;
     assert_int_equal(worker_ask(&w, &r, &a, &e), WORKER_DONE);
     first = w.pid;
     assert_int_equal(kill(first, SIGSTOP), 0);
@@ -150,7 +148,6 @@ static void the_worker_has_its_own_environment(void **state)
     char **env;
     size_t i;
 
-    (void)state;
     setenv("FLAMETOP_TEST_SECRET", "secret", 1);
     setenv("LD_LIBRARY_PATH", "/nonexistent", 1);
     env = sandbox_environment();
@@ -240,7 +237,6 @@ static void an_unkillable_worker_is_abandoned(void **state)
     struct error e = { 0 };
     uint64_t began;
 
-    (void)state;
     if (!start_hung(&hung)) {
         print_message("file systems in user space cannot be mounted here\n");
         skip();

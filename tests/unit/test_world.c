@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "base/clock.h"
 #include "base/mem.h"
+#include "unit_test.h"
 #include "world_fixture.h"
 
 /* ---- threads ---- */
@@ -15,7 +10,6 @@ static void an_unannounced_thread_gets_a_guessed_name(void **state)
 {
     struct world *w = world_new(false);
 
-    (void)state;
     assert_string_equal(comm_of(w, 12, 13), ":13");
     assert_string_equal(comm_of(w, 0, 0), "swapper");
     assert_string_equal(comm_of(w, ~0u, ~0u), ":-1");
@@ -31,7 +25,6 @@ static void a_guessed_name_is_replaced_in_place(void **state)
     struct world *w = world_new(false);
     uint32_t t = thread_of(w, 10, 10);
 
-    (void)state;
     do_comm(w, 10, 10, "late", false);
     assert_int_equal(thread_of(w, 10, 10), t);
     assert_string_equal(world_thread(w, t)->comm, "late");
@@ -43,7 +36,6 @@ static void a_renamed_thread_is_a_new_version_and_the_old_one_stays(void **state
     struct world *w = world_new(false);
     uint32_t before, after;
 
-    (void)state;
     do_comm(w, 10, 10, "sh", false);
     before = thread_of(w, 10, 10);
     do_comm(w, 10, 10, "sh", false);
@@ -63,7 +55,6 @@ static void a_thread_in_another_cgroup_is_another_version(void **state)
     struct world *w = world_new(false);
     uint32_t unknown = world_thread_of(w, 10, 10, 5, 0), first, second;
 
-    (void)state;
     first = world_thread_of(w, 10, 10, 6, 100);
     assert_int_equal(first, unknown);
     assert_int_equal(world_thread(w, first)->cgroup, 100);
@@ -79,7 +70,6 @@ static void children_inherit_their_parents_name(void **state)
 {
     struct world *w = world_new(false);
 
-    (void)state;
     do_comm(w, 10, 10, "parent", false);
     do_fork(w, 10, 11, 10, 10);
     do_fork(w, 20, 20, 10, 10);
@@ -105,7 +95,6 @@ static void processes_keep_the_parent_of_their_start(void **state)
     struct world *w = world_new(false);
     struct record r = record(PERF_RECORD_FORK);
 
-    (void)state;
     do_comm(w, 10, 10, "shell", false);
     do_fork(w, 20, 20, 10, 10);
     do_comm(w, 20, 20, "program", true);
@@ -140,7 +129,6 @@ static void threads_that_end_unsampled_are_counted(void **state)
 {
     struct world *w = world_new(false);
 
-    (void)state;
     do_comm(w, 10, 10, "parent", false);
     do_fork(w, 20, 20, 10, 10);
     do_fork(w, 30, 30, 10, 10);
@@ -161,7 +149,6 @@ static void names_with_escapes_are_cleaned(void **state)
 {
     struct world *w = world_new(false);
 
-    (void)state;
     do_comm(w, 10, 10, "\033[2J\n\r\x9b\xe2\x80\xae", true);
     for (const char *c = comm_of(w, 10, 10); *c; c++)
         assert_true(*c >= ' ' && *c < 127);
@@ -175,7 +162,6 @@ static void a_late_sample_still_finds_its_exited_thread(void **state)
     struct world *w = world_new(false);
     uint32_t t, late;
 
-    (void)state;
     do_comm(w, 10, 10, "brief", true);
     t = thread_of(w, 10, 10);
     do_exit(w, 10, 10);
@@ -194,7 +180,6 @@ static void a_reused_pid_is_another_process(void **state)
     struct world *w = world_new(false);
     uint32_t old, new;
 
-    (void)state;
     do_comm(w, 10, 10, "old", true);
     do_map(w, 10, 0x1000, 0x2000, 0, "/bin/old");
     do_fork(w, 10, 11, 10, 10);
@@ -218,7 +203,6 @@ static void a_tid_silently_reused_by_another_process_is_another_thread(void **st
     struct world *w = world_new(false);
     uint32_t old = thread_of(w, 10, 11), new = thread_of(w, 20, 11);
 
-    (void)state;
     assert_int_not_equal(old, new);
     assert_true(world_thread(w, old)->exited);
     assert_int_equal(world_thread(w, new)->pid, 20);
@@ -233,7 +217,6 @@ static void a_collection_keeps_marked_entries_and_renumbers_them(void **state)
     uint32_t gone, kept, alive, *remap, module;
     uint8_t keep[16] = { 0 }, keep_modules[64] = { 0 };
 
-    (void)state;
     do_comm(w, 10, 10, "gone", true);
     gone = thread_of(w, 10, 10);
     do_comm(w, 11, 11, "kept", true);
@@ -271,7 +254,6 @@ static void a_marked_module_outlives_its_mappings(void **state)
     uint32_t t = thread_of(w, 10, 10), module;
     uint8_t keep_modules[64] = { 0 };
 
-    (void)state;
     do_map(w, 10, 0x1000, 0x2000, 0, "/kept");
     module = module_at(w, t, 0x1000);
     do_exit(w, 10, 10);
@@ -292,7 +274,6 @@ static void a_fork_storm_uses_constant_memory(void **state)
     uint64_t start, spent;
     size_t early = 0, worst = 0;
 
-    (void)state;
     do_comm(w, 5, 5, "make", true);
     do_map(w, 5, 0x10000, 0x20000, 0, "/bin/make");
     start = clock_self_cpu_ns();

@@ -1,28 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tests modules of JIT code whose names change. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <sys/mman.h>
 
 #include "process/world.h"
+#include "unit_test.h"
 
 static struct world *w;
 
 static int begin_world(void **state)
 {
-    (void)state;
     w = world_new(false);
     return 0;
 }
 
 static int end_world(void **state)
 {
-    (void)state;
     world_free(w);
     return 0;
 }
@@ -78,7 +71,6 @@ static void a_renewed_module_is_replaced_by_its_successor(void **state)
 {
     uint32_t old, new, version;
 
-    (void)state;
     map_at_location(10, 0x1000, "//anon");
     map_at_location(10, 0x9000, "//anon");
     map_at_location(10, 0x5000, "/bin/x");
@@ -103,7 +95,6 @@ static void children_run_the_same_code(void **state)
 {
     uint32_t old, new;
 
-    (void)state;
     map_at_location(10, 0x1000, "//anon");
     fork_off(20, 10);
     fork_off(30, 10);
@@ -121,7 +112,6 @@ static void after_an_exec_no_module_is_renewed(void **state)
 {
     uint32_t old, other;
 
-    (void)state;
     map_at_location(10, 0x1000, "//anon");
     old = module_at(10, 0x1010);
     exec_in(10);
@@ -138,7 +128,6 @@ static void held_maps_stay_unchanged(void **state)
     struct location place;
     uint32_t old, new;
 
-    (void)state;
     map_at_location(10, 0x1000, "//anon");
     old = module_at(10, 0x1010);
     held = world_hold_maps(w, world_thread_of(w, 10, 10, 0, 0));
@@ -153,7 +142,6 @@ static void modules_that_no_sample_needs_are_removed(void **state)
 {
     uint32_t old, new;
 
-    (void)state;
     map_at_location(10, 0x1000, "//anon");
     old = module_at(10, 0x1010);
     new = world_renew_jit(w, old);
@@ -166,7 +154,6 @@ static void a_file_sets_the_epochs_of_a_process(void **state)
 {
     uint32_t first, second;
 
-    (void)state;
     world_set_jit_epoch(w, 10, 1); /* before anything is known of the process */
     map_at_location(10, 0x1000, "//anon");
     map_at_location(20, 0x1000, "//anon");

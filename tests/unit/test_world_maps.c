@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
+#include "unit_test.h"
 #include "world_fixture.h"
 
 static void an_address_gives_module_and_file_offset(void **state)
@@ -15,7 +10,6 @@ static void an_address_gives_module_and_file_offset(void **state)
     uint32_t t = thread_of(w, 10, 10);
     struct world_address addr;
 
-    (void)state;
     do_map(w, 10, 0x400000, 0x500000, 0x1000, "/bin/a");
     do_map(w, 10, 0x7f0000, 0x7f2000, 0x26000, "/lib/libc.so.6");
     do_map(w, 10, 0x900000, 0x901000, 0, "//anon");
@@ -42,7 +36,6 @@ static void impossible_ranges_do_no_harm(void **state)
     struct world *w = world_new(false);
     uint32_t t = thread_of(w, 10, 10);
 
-    (void)state;
     do_map(w, 10, 0x1000, 0x1000, 0, "/bin/empty");
     do_map(w, 10, UINT64_MAX - 0xfff, 0x1000, 0, "/bin/wraps");
     assert_string_equal(place_of(w, t, UINT64_MAX - 1), "wraps+0xffe");
@@ -58,7 +51,6 @@ static void a_new_mapping_trims_and_splits_those_below(void **state)
     struct world_address addr;
     struct location hidden;
 
-    (void)state;
     do_map(w, 10, 0x10000, 0x20000, 0, "/a");
     assert_true(world_resolve(w, t, 0x15000, false, &hidden));
     version = world_image_version(w, world_thread(w, t)->image);
@@ -82,7 +74,6 @@ static void a_repeated_mapping_changes_nothing(void **state)
     uint32_t t = thread_of(w, 10, 10), version;
     const struct world_map *maps;
 
-    (void)state;
     do_map(w, 10, 0x10000, 0x20000, 0, "/a");
     version = world_image_version(w, world_thread(w, t)->image);
     do_map(w, 10, 0x10000, 0x20000, 0, "/a");
@@ -98,7 +89,6 @@ static void a_growing_jit_stays_one_mapping(void **state)
     uint32_t t = thread_of(w, 10, 10);
     const struct world_map *maps;
 
-    (void)state;
     for (uint64_t i = 0; i < 1000; i++)
         do_map(w, 10, 0x10000 + i * 0x1000, 0x12000 + i * 0x1000, 0, "//anon");
     assert_int_equal(world_image_maps(w, world_thread(w, t)->image, &maps), 1);
@@ -114,7 +104,6 @@ static void both_libraries_are_known_after_dlclose_and_dlopen(void **state)
     size_t bytes = 0;
     struct world_address addr;
 
-    (void)state;
     do_map(w, 10, 0x10000, 0x20000, 0, "/old.so");
     old_module = module_at(w, t, 0x10000);
     do_map(w, 10, 0x10000, 0x18000, 0, "/new.so");
@@ -140,7 +129,6 @@ static void held_maps_stay_unchanged(void **state)
     struct space *held;
     struct location place;
 
-    (void)state;
     assert_null(world_hold_maps(w, 0));
     assert_null(world_hold_maps(w, world_thread_count(w)));
     world_let_maps(w, NULL);
@@ -172,7 +160,6 @@ static void data_mapped_over_code_removes_it(void **state)
     uint32_t t = thread_of(w, 10, 10);
     struct record r = record(PERF_RECORD_MMAP2);
 
-    (void)state;
     do_map(w, 10, 0x10000, 0x20000, 0, "/a");
     r.mmap.pid = r.mmap.tid = 10;
     r.mmap.addr = 0x18000;
@@ -192,7 +179,6 @@ static void parent_and_child_change_independently_after_a_fork(void **state)
     uint32_t parent, child;
     const struct world_map *maps;
 
-    (void)state;
     parent = thread_of(w, 10, 10);
     do_map(w, 10, 0x10000, 0x20000, 0, "/a");
     do_map(w, 10, 0x90000, 0x91000, 0, "//anon");
@@ -220,7 +206,6 @@ static void mappings_of_many_diverged_children_are_limited(void **state)
 {
     struct world *w = world_new(false);
 
-    (void)state;
     world_set_limit(w, 1 << 20);
     for (uint32_t i = 0; i < 1000; i++)
         do_map(w, 10, 0x10000 * (i + 1), 0x10000 * (i + 1) + 0x1000, 0, "/a");
@@ -243,7 +228,6 @@ static void an_exec_starts_with_empty_memory(void **state)
     struct world *w = world_new(false);
     uint32_t before, after;
 
-    (void)state;
     do_map(w, 10, 0x10000, 0x20000, 0, "/bin/sh");
     before = thread_of(w, 10, 10);
     do_comm(w, 10, 10, "ls", true);
@@ -261,7 +245,6 @@ static void a_file_is_one_module_for_all_processes(void **state)
     struct record r = record(PERF_RECORD_MMAP2);
     uint32_t a = thread_of(w, 10, 10), b = thread_of(w, 20, 20);
 
-    (void)state;
     r.mmap.pid = r.mmap.tid = 10;
     r.mmap.addr = 0x10000;
     r.mmap.len = 0x1000;
@@ -304,7 +287,6 @@ static void random_mappings_agree_with_a_table_of_pages(void **state)
         uint64_t offset;
     };
 
-    (void)state;
     srand(1);
     for (int round = 0; round < 300; round++) {
         struct world *w = world_new(false);
@@ -352,7 +334,6 @@ static void replayed_maps_equal_the_original(void **state)
 {
     static const char *const paths[] = { "/a", "/b", "/c" };
 
-    (void)state;
     srand(2);
     for (int round = 0; round < 100; round++) {
         struct world *w = world_new(false);

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "unit_test.h"
 #include "world_fixture.h"
 
 /* ---- the kernel ---- */
@@ -15,7 +10,6 @@ static void kernel_addresses_are_found_in_core_modules_and_pieces(void **state)
     const struct module *m;
     struct location p;
 
-    (void)state;
     do_kernel_map(w, 0xffffffff81000000, 0x1000000, "[kernel.kallsyms]_text");
     do_kernel_map(w, 0xffffffffc0000000, 0x4000, "/lib/modules/6.1/kernel/fs/xfs/xfs.ko");
     do_kernel_map(w, 0xffffffffc0010000, 0x4000, "[nfs]");
@@ -40,7 +34,6 @@ static void bpf_programs_are_added_and_removed(void **state)
     struct location p;
     uint32_t id;
 
-    (void)state;
     do_ksymbol(w, 0xffffffffc0100000, 0x100, "bpf_prog_1_x", false);
     assert_true(world_resolve(w, 0, 0xffffffffc0100010, true, &p));
     id = p.module;
@@ -61,7 +54,6 @@ static void churning_bpf_programs_use_constant_memory(void **state)
     struct world *w = world_new(false);
     size_t bytes = 0;
 
-    (void)state;
     for (uint32_t i = 0; i < 50000; i++) {
         char name[32];
 
@@ -80,7 +72,6 @@ static void pseudo_modules_always_exist(void **state)
     struct world *w = world_new(true);
     struct location p;
 
-    (void)state;
     collect_all(w);
     assert_string_equal(world_module(w, MODULE_ID_UNKNOWN)->name, "[unknown]");
     assert_string_equal(world_module(w, MODULE_ID_BROKEN)->name, "[broken]");
@@ -105,7 +96,6 @@ static void build_ids_reach_earlier_and_later_modules(void **state)
     struct record r = record(PERF_RECORD_MMAP2);
     const struct module *m;
 
-    (void)state;
     do_map(w, 10, 0x10000, 0x20000, 0, "/before");
     world_set_build_id(w, "/before", id, 20, false);
     world_set_build_id(w, "/after", id, 16, false);

@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
@@ -18,6 +12,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "process/proc.h"
+#include "unit_test.h"
 #include "world_fixture.h"
 
 static void read_and_install(struct world *w, uint32_t pid)
@@ -59,7 +54,6 @@ static void libc_of_this_process_is_resolved_to_its_file_offset(void **state)
     char path[PATH_MAX];
     struct location p;
 
-    (void)state;
     assert_int_equal(world_wants_proc(w, pid), pid);
     read_and_install(w, pid);
     assert_int_equal(world_wants_proc(w, pid), 0);
@@ -123,7 +117,6 @@ static void a_library_in_a_memfd_is_distinguished_from_jit_code(void **state)
     struct world_memfd m;
     int fds[2];
 
-    (void)state;
     library = map_memfd(w, "\177ELF", &fds[0]);
     other = map_memfd(w, "\220\220", &fds[1]);
     jit = module_at(w, thread_of(w, pid, pid), library);
@@ -151,7 +144,6 @@ static void unreadable_memory_is_requested_once(void **state)
     uint64_t library;
     int fd;
 
-    (void)state;
     library = map_memfd(w, "\177ELF", &fd);
     munmap((void *)(uintptr_t)library, 4096);
     close(fd);
@@ -165,7 +157,6 @@ static void the_idle_task_is_not_read(void **state)
 {
     struct world *live = world_new(true), *file = world_new(false);
 
-    (void)state;
     assert_int_equal(world_wants_proc(live, 0), 0);
     assert_int_equal(world_wants_proc(live, ~0u), 0);
     assert_int_equal(world_wants_proc(file, (uint32_t)getpid()), 0);
@@ -179,7 +170,6 @@ static void an_ended_process_is_requested_once(void **state)
     pid_t child = fork();
     uint32_t pid = (uint32_t)child;
 
-    (void)state;
     if (!child)
         _exit(0);
     waitpid(child, NULL, 0);
@@ -216,7 +206,6 @@ static void later_mapping_records_override_the_maps_read(void **state)
     struct proc_snapshot *p = snapshot(10, "old", 7);
     uint32_t t;
 
-    (void)state;
     do_map(w, 10, 0x14000, 0x16000, 0, "/new.so");
     snapshot_map(p, "10000-20000 r-xp 00001000 08:01 5 /old.so");
     snapshot_map(p, "30000-31000 r-xp 00000000 00:00 0 ");
@@ -234,7 +223,6 @@ static void after_an_exec_there_is_nothing_to_read(void **state)
     struct world *w = world_new(true);
     struct proc_snapshot *p = snapshot(10, "sh", 7);
 
-    (void)state;
     snapshot_map(p, "10000-20000 r-xp 00001000 08:01 5 /bin/sh");
     thread_of(w, 10, 10);
     assert_int_equal(world_wants_proc(w, 10), 10);
@@ -254,7 +242,6 @@ static void a_child_gets_the_maps_read_for_its_parent(void **state)
     struct proc_snapshot *p = snapshot(10, "bash", 1000);
     uint32_t t;
 
-    (void)state;
     snapshot_map(p, "10000-20000 r-xp 00001000 08:01 5 /bin/bash");
     do_fork(w, 20, 20, 10, 10);
     do_fork(w, 30, 30, 10, 10);
@@ -280,7 +267,6 @@ static void maps_read_for_a_child_do_not_change_its_parent(void **state)
     struct world *w = world_new(true);
     struct proc_snapshot *p = snapshot(20, "ls", 1000);
 
-    (void)state;
     snapshot_map(p, "10000-20000 r-xp 00001000 08:01 5 /bin/ls");
     do_fork(w, 20, 20, 10, 10);
     world_install(w, 20, p);
@@ -297,7 +283,6 @@ static void namespaces_are_inherited_and_read_again_after_an_exec(void **state)
     struct proc_snapshot *p = snapshot(10, "sh", 7);
     uint32_t t;
 
-    (void)state;
     p->has_namespaces = true;
     p->namespaces = own;
     world_install(w, 10, p);
@@ -331,7 +316,6 @@ static void lost_records_cause_a_full_rescan(void **state)
     struct proc_snapshot *p = snapshot(10, "sh", 7);
     uint32_t t;
 
-    (void)state;
     snapshot_map(p, "10000-20000 r-xp 00001000 08:01 5 /bin/sh");
     world_install(w, 10, p);
     t = thread_of(w, 10, 10);
@@ -350,7 +334,6 @@ static void a_process_whose_exit_record_was_lost_is_found_to_have_ended(void **s
     pid_t child = fork();
     uint32_t t;
 
-    (void)state;
     if (!child)
         _exit(0);
     t = thread_of(w, (uint32_t)child, (uint32_t)child);
@@ -368,7 +351,6 @@ static void many_sleeping_processes_cost_nothing_per_record(void **state)
     struct world *w = world_new(false);
     uint64_t start, spent;
 
-    (void)state;
     for (uint32_t pid = 100; pid < 100100; pid++)
         do_fork(w, pid, pid, 5, 5);
     start = clock_self_cpu_ns();

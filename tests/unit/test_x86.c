@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Instructions, and functions of them. The bytes are the output of GNU as for the text next to them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "unit_test.h"
 #include "unwind/calls.h"
 #include "unwind/codeahead.h"
 #include "unwind/coderows.h"
@@ -67,7 +63,6 @@ static void instructions_show_their_effect_on_the_stack(void **state)
         INSN("\x48\xb8\x01\x02\x03\x04\x05\x06\x07\x08", "movabs", X86_OTHER, NONE, NONE, 0),
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
         check_decode(&examples[i], true);
 }
@@ -77,7 +72,6 @@ static void bytes_decode_differently_in_32_bit_code(void **state)
     static const struct example wide = INSN("\x4d\x89\xc8", "mov %r9,%r8", X86_COPY, 8, 9, 0);
     struct x86_insn insn;
 
-    (void)state;
     check_decode(&wide, true);
     assert_true(x86_decode((const uint8_t *)wide.bytes, wide.size, false, &insn));
     assert_int_equal(insn.size, 1); /* dec %ebp */
@@ -89,7 +83,6 @@ static void registers_written_by_an_instruction_are_known(void **state)
 {
     struct x86_insn insn;
 
-    (void)state;
     assert_true(x86_decode((const uint8_t *)"\x31\xed", 2, true, &insn)); /* xor %ebp,%ebp */
     assert_int_equal(insn.writes, 1 << 5);
     assert_true(x86_decode((const uint8_t *)"\x39\xed", 2, true, &insn)); /* cmp */
@@ -139,7 +132,6 @@ static void a_frame_is_followed_from_push_to_pop(void **state)
         0x5b, 0x5d, 0xc3,             /* 19: pop %rbx; 20: pop %rbp; 21: ret */
     };
 
-    (void)state;
     compile_rows(code, sizeof code);
     expect_row(0, UNWIND_ROW_SP, 8, 0);
     expect_row(1, UNWIND_ROW_SP, 16, 0); /* rbp is saved, and still has its value */
@@ -161,7 +153,6 @@ static void an_aligned_frame_is_found_by_the_saved_stack_pointer(void **state)
         0xc3,                         /* 23: ret */
     };
 
-    (void)state;
     compile_rows(code, sizeof code);
     expect_row(3, UNWIND_ROW_SP, 8, 0);
     expect_row(7, UNWIND_ROW_SP, 108, 0);
@@ -178,7 +169,6 @@ static void a_stack_pointer_loaded_from_elsewhere_is_unknown(void **state)
         0x48, 0x89, 0xf8, 0x48, 0x89, 0xf8, 0xc3,
     };
 
-    (void)state;
     compile_rows(code, sizeof code);
     expect_row(0, UNWIND_ROW_SP, 8, 0);
     expect_row(3, UNWIND_ROW_NONE, 0, 0);
@@ -199,7 +189,6 @@ static void each_stub_of_a_plt_begins_like_a_function(void **state)
         0x68, 1,    0,    0,    0,       /* 38: push $1 */
         0xe9, 0xd0, 0xff, 0xff, 0xff,    /* 43: jmp 0 */
     };
-    (void)state;
     compile_rows(plt, sizeof plt);
     for (uint64_t stub = 16; stub < sizeof plt; stub += 16) {
         expect_row(stub, UNWIND_ROW_SP, 8, 0);
@@ -213,7 +202,6 @@ static void no_function_begins_at_invalid_instructions(void **state)
     uint8_t code[0x60];
     uint64_t start, size;
 
-    (void)state;
     memset(code, 0x06, sizeof code);
     memcpy(code + 0x40, "\x53\x5b\xc3", 3); /* push %rbx; pop %rbx; ret */
     compile_rows(code, sizeof code);
@@ -245,7 +233,6 @@ static void a_call_target_reveals_the_function_between_two_others(void **state)
     size_t size;
     uint64_t between = 0;
 
-    (void)state;
     assert_true(calls_build(&in, &calls, &size, NULL));
     assert_true(calls_view(&c, calls, size, NULL));
     assert_true(calls_between(&c, OFFSET + 0x05, OFFSET + 0x41, &between));
@@ -297,7 +284,6 @@ static void a_call_reaches_its_target_and_where_that_jumps(void **state)
     void *calls;
     size_t size;
 
-    (void)state;
     assert_true(calls_build(&in, &calls, &size, NULL));
     assert_true(calls_view(&c, calls, size, NULL));
     assert_true(calls_lead(&c, OFFSET + 0x05, OFFSET + 0x20));
@@ -344,7 +330,6 @@ static void expect_row_ahead(const uint8_t *code, size_t n, size_t at, unsigned 
 
 static void following_instructions_show_where_the_return_address_is(void **state)
 {
-    (void)state;
     expect_row_ahead(framed, sizeof framed, 5, UNWIND_ROW_FP, 16, -16);
     expect_row_ahead(framed, sizeof framed, 14, UNWIND_ROW_FP, 16, -16);
     expect_row_ahead(framed, sizeof framed, 1, UNWIND_ROW_SP, 16, -16);
@@ -362,7 +347,6 @@ static void code_without_a_path_to_a_return_gives_no_rows(void **state)
     static const uint8_t trap[] = { 0x31, 0xc0, 0xcc, 0xc3 }; /* xor %eax,%eax; int3; ret */
     struct unwind_entry e;
 
-    (void)state;
     assert_false(codeahead_entry(endless, sizeof endless, 0, &e));
     assert_false(codeahead_entry(lost, sizeof lost, 0, &e));
     assert_false(codeahead_entry(trap, sizeof trap, 0, &e));
@@ -381,7 +365,6 @@ static void rows_of_several_code_ranges_form_one_table(void **state)
     };
     size_t size;
 
-    (void)state;
     assert_true(coderows_build(whole, 2, &blob, &size, NULL));
     assert_true(unwind_rows_view(&rows, blob, size, NULL));
     expect_row(1, UNWIND_ROW_SP, 16, 0);
@@ -412,7 +395,6 @@ static void a_call_that_cannot_return_is_in_the_outermost_function(void **state)
     const struct coderows_input in = { clone, sizeof clone, OFFSET, NULL, 0 };
     size_t size;
 
-    (void)state;
     assert_true(coderows_build(&in, 1, &blob, &size, NULL));
     assert_true(unwind_rows_view(&rows, blob, size, NULL));
     expect_row(0, UNWIND_ROW_SP, 8, 0);
@@ -435,7 +417,6 @@ static void at_the_leaf_a_method_may_have_pushed_more(void **state)
                                              { method, sizeof method, OFFSET, OFFSET + 16, false } };
     size_t size;
 
-    (void)state;
     mem_free(blob);
     assert_true(coderows_build_ahead(ahead, 2, &blob, &size, NULL));
     assert_true(unwind_rows_view(&rows, blob, size, NULL));
@@ -458,7 +439,6 @@ static void calls_are_recognized_by_the_bytes_before_a_return_address(void **sta
         { "\x90\x90\x90\x90\x90\x90\x90\x90", false },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(x86_call_ends((const uint8_t *)cases[i].bytes, 8, true), cases[i].ends);
     assert_true(x86_call_ends((const uint8_t *)"\xff\xd0", 2, true));
@@ -467,7 +447,6 @@ static void calls_are_recognized_by_the_bytes_before_a_return_address(void **sta
 
 static int tear_down(void **state)
 {
-    (void)state;
     mem_free(blob);
     blob = NULL;
     return 0;

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "process/world.h"
+#include "unit_test.h"
 
 static uint64_t now_ns;
 

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "unit_test.h"
+
 /* Creates or replaces the file; its folder must exist. */
 static inline void write_text(const char *path, const char *text)
 {
