@@ -256,8 +256,8 @@ def meanwhile():
         for name, by in found.items():
             for other, (ran, _) in truth.items():
                 got = by.pop("[while %s ran]" % other, 0)
-                assert got == 0 if other == name else abs(got - ran) <= 0.02 * ran + 3000, (
-                    name, other, got, by, truth)
+                right = abs(got - ran) <= 0.02 * ran + 3000 if other != name else not got
+                assert right, (name, other, got, by, truth)
             rest, queue = sum(by.values()), truth[name][1]
             others = sum(ran for other, (ran, _) in truth.items() if other != name)
             assert queue < 0 or abs(others + rest - queue) <= 0.02 * queue + 3000, (name, by, truth)

@@ -89,26 +89,33 @@ static void add_part(struct session *s, const struct waits_part *part, struct of
 
 static struct offcpu_waker who_ran(struct session *s, const struct cpu_thread *t, uint64_t time_ns)
 {
-    bool created;
+    struct map *runners = &s->collect.offcpu.runners;
+    uint64_t thread;
     if (t->tid == CPU_UNSEEN)
         return (struct offcpu_waker){ .told = true, .kind = WAKER_UNSEEN };
     if (!t->tid)
         return (struct offcpu_waker){ .told = true, .kind = WAKER_IDLE };
-    uint64_t *thread = map_at(&s->collect.offcpu.runners, t->name, 0, &created);
-    if (created)
-        *thread = world_thread_of(s->store.world, t->pid, t->tid, time_ns, 0);
-    return (struct offcpu_waker){ .told = true, .kind = WAKER_RAN, .thread = (uint32_t)*thread };
+    if (!map_get(runners, t->name, &thread)) {
+        thread = world_thread_of(s->store.world, t->pid, t->tid, time_ns, 0);
+        if (wakers_cpu_thread(s, t->pid, t->tid, time_ns).name == t->name) /* it has no new name since */
+            map_put(runners, t->name, thread);
+    }
+    return (struct offcpu_waker){ .told = true, .kind = WAKER_RAN, .thread = (uint32_t)thread };
 }
 
 /* The switch at which a thread left the CPU counts as a run of it. In its own wait, that is a part of the wait
- * for the next thread. Returns the new number of shares. */
+ * for the next thread, if that is known yet. Returns the new number of shares. */
 static size_t without_own(struct cpu_share *shares, size_t n, uint32_t tid)
 {
-    for (size_t i = 0; n > 1 && i < n; i++)
-        if (shares[i].thread.tid == tid) {
-            shares[i ? i - 1 : 1].ns += shares[i].ns;
-            shares[i] = shares[--n];
-        }
+    size_t i = 0;
+    while (i < n && shares[i].thread.tid != tid)
+        i++;
+    if (i < n && n == 1)
+        shares[i].thread.tid = CPU_UNSEEN;
+    else if (i < n) {
+        shares[i ? i - 1 : 1].ns += shares[i].ns;
+        shares[i] = shares[--n];
+    }
     return n;
 }
 
