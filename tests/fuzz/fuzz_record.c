@@ -83,7 +83,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct record r;
         uint64_t v;
         record_time(c.p, cursor_left(&c), &l, &v);
-        record_identifier(c.p, cursor_left(&c), &l, &v);
         if (!record_parse(c.p, cursor_left(&c), &l, &r, NULL)) {
             cursor_skip(&c, 8);
             continue;
