@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,6 +99,8 @@ int main(int argc, char **argv)
             waited_ns[i] += now_ns(CLOCK_MONOTONIC) - wall - cpu;
         }
     stop = true;
+    /* What follows waits for no CPU, as it is not in the numbers. */
+    sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ 1 });
     for (int i = 0; i < 5; i++)
         printf("f%d %lld\n", i + 1, waited_ns[i] / 1000);
     if (queued_ns() >= 0)
