@@ -46,6 +46,20 @@ static struct bench *bench_of(struct bench_world *w)
     return (struct bench *)((char *)w - offsetof(struct bench, w));
 }
 
+/* What the opener found is an O_PATH descriptor. */
+static int readable(int handle)
+{
+    char link[40];
+    int fd;
+
+    if (handle < 0)
+        return -1;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", handle);
+    fd = open(link, O_RDONLY | O_CLOEXEC);
+    close(handle);
+    return fd;
+}
+
 struct bench_module *bench_module_at(struct bench_world *w, uint32_t id)
 {
     struct bench_module *m;
@@ -98,20 +112,6 @@ static bool find(void *ctx, uint64_t addr, struct unwind_location *out)
     else
         s->untabled = true;
     return true;
-}
-
-/* What the opener found is an O_PATH descriptor. */
-static int readable(int handle)
-{
-    char link[40];
-    int fd;
-
-    if (handle < 0)
-        return -1;
-    snprintf(link, sizeof link, "/proc/self/fd/%d", handle);
-    fd = open(link, O_RDONLY | O_CLOEXEC);
-    close(handle);
-    return fd;
 }
 
 static void walk_batch(struct bench *b)
