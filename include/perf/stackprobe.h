@@ -62,7 +62,8 @@ bool stackprobe_sample(const struct stackprobe *p, int event_fd);
  * the tracepoint is met, whoever meets it, and whichever events there are. */
 bool stackprobe_meet(struct stackprobe *p, enum stackprobe_where where, uint64_t tracepoint_id);
 void stackprobe_leave_tracepoint(struct stackprobe *p, enum stackprobe_where where, uint64_t tracepoint_id);
-/* Read the frames of this process from now on. Of too many processes, the least recently sampled are given up. */
+/* Read the frames of this process from now on. Of too many processes, the least recently sampled are given
+ * up. */
 void stackprobe_follow(struct stackprobe *p, uint32_t pid, const struct stackprobe_layout *layout);
 /* Set the state of a thread, for when it runs but `current` names another; 0: forget it. */
 void stackprobe_set_thread(struct stackprobe *p, uint32_t tid, uint64_t state);

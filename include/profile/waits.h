@@ -63,8 +63,8 @@ struct waits_thread {
         bool made, gone, guess; /* guess: from waits_found_ready */
         uint64_t progress, sure_ns, ran_ns;
     } check;
-    bool unseen; /* it ran without a switch record, and has had none since */
-    bool seen;   /* it has records of its own: while it waits for a CPU, none says that it runs */
+    bool unseen;      /* it ran without a switch record, and has had none since */
+    bool has_records; /* of its own: while it waits for a CPU, none says that it runs */
 };
 /* Zero-initialised is empty. */
 struct waits {
@@ -77,8 +77,8 @@ struct waits {
     /* The same for time on the CPU: THREAD_RUNNING, without a stack. NULL: not reported. */
     void (*ran)(void *ctx, const struct waits_part *part);
     void *ctx;
-    /* Open waits for a CPU are reported only as far as waits_checked confirms them. waits_report(all) does so
-     * only for those that are longer than WAITS_CHECK_NS, of threads without records of their own. */
+    /* Open waits for a CPU are reported only as far as waits_checked confirms them. With
+     * waits_report(all) this holds only for waits of more than WAITS_CHECK_NS, of threads without records. */
     bool checks;
     uint32_t n_unseen; /* threads whose switches are not seen */
     size_t next[2];    /* where waits_unsure goes on */

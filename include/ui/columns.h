@@ -47,8 +47,8 @@ extern const struct column_row column_table[COLUMN_COUNT];
 /* Returns one bit per column missing in the list; the function column is never hidden. */
 uint32_t columns_hidden_but(const char *list);
 void columns_shown(uint32_t hidden, struct buf *list); /* The reverse: writes "self,total,function". */
-/* Parses "total,self": the first column sorts, the next ones break ties. columns has room for COLUMN_COUNT. An
- * error names the nearest name. */
+/* Parses "total,self": the first column sorts, the next ones break ties. columns has room for COLUMN_COUNT.
+ * An error names the nearest name. */
 bool columns_parse(const char *list, enum column *columns, uint32_t *n, struct error *e);
 
 #endif

@@ -19,7 +19,7 @@ static void see(struct waits *w, struct waits_thread *t)
 {
     w->n_unseen -= t->unseen;
     t->unseen = false;
-    t->seen = true;
+    t->has_records = true;
 }
 
 /* The thread of a record; if it is new, it was in `state` until now. */
@@ -39,7 +39,7 @@ static struct waits_thread *thread_of(struct waits *w, struct waits_at at, enum 
                                 .state_ns = at.time_ns,
                                 .since_ns = at.time_ns,
                                 .seen_ns = at.time_ns,
-                                .seen = true,
+                                .has_records = true,
                                 .stack = WAITS_NO_STACK,
                                 .sample = WAITS_NO_STACK };
     return t;
@@ -235,7 +235,7 @@ void waits_found(struct waits *w, struct waits_at at, enum thread_state state, u
     else
         t = thread_of(w, at, state);
     t->stack = stack;
-    t->seen = false;
+    t->has_records = false;
 }
 
 void waits_found_ready(struct waits *w, struct waits_at at)
@@ -283,7 +283,7 @@ static bool end_unseen(struct waits *w, struct waits_thread *t, uint64_t now_ns)
     memset(&t->check, 0, sizeof t->check);
     w->n_unseen += !t->unseen && !guess;
     t->unseen |= !guess;
-    t->seen = false;
+    t->has_records = false;
     if (gone)
         waits_exit(w, t->tid, now_ns);
     return gone;
@@ -299,7 +299,7 @@ static uint64_t sure_until(const struct waits *w, const struct waits_thread *t, 
 {
     if (!w->checks || t->state != THREAD_RUNNABLE)
         return now_ns;
-    if (all && !t->check.guess && (t->seen || !is_long(t, now_ns)))
+    if (all && !t->check.guess && (t->has_records || !is_long(t, now_ns)))
         return now_ns;
     return t->check.sure_ns < now_ns ? t->check.sure_ns : now_ns;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* cmocka, with the headers that it needs before it. Most tests do not use the parameter `state` that it passes
- * to each. */
+/* cmocka, with the headers that it needs before it. Most tests do not use the parameter `state` that it
+ * passes to each. */
 #ifndef FLAMETOP_TESTS_UNIT_TEST_H
 #define FLAMETOP_TESTS_UNIT_TEST_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Samples of waits: parts of waits with equal stacks and short gaps are merged until the next flush. Then
- * each becomes a sample: time = end of the last part, weight = nanoseconds. Its leaf frame says what the thread
- * waited for. A sample of several parts has a payload: the time when the first one began.
+ * each becomes a sample: time = end of the last part, weight = nanoseconds. Its leaf frame says what the
+ * thread waited for. A sample of several parts has a payload: the time when the first one began.
  *
  * Times on the CPU become samples of an event of their own, without stacks, which only the time view
  * reads. */
@@ -103,8 +103,8 @@ static struct offcpu_waker who_ran(struct session *s, const struct cpu_thread *t
     return (struct offcpu_waker){ .told = true, .kind = WAKER_RAN, .thread = (uint32_t)thread };
 }
 
-/* The switch at which a thread left the CPU counts as a run of it. In its own wait, that is a part of the wait
- * for the next thread, if that is known yet. Returns the new number of shares. */
+/* The switch at which a thread left the CPU counts as a run of it. In its own wait, that is a part of the
+ * wait for the next thread, if that is known yet. Returns the new number of shares. */
 static size_t without_own(struct cpu_share *shares, size_t n, uint32_t tid)
 {
     size_t i = 0;
