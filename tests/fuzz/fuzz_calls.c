@@ -29,7 +29,7 @@ static void use_rows(const struct cfi_segment *segment)
         .arch = UNWIND_ARCH_X86_64, .segments = segment, .n_segments = 1, .functions = functions
     };
     struct unwind_rows t;
-    struct unwind_row row;
+    const struct unwind_entry *entry;
     void *blob;
     size_t n;
 
@@ -38,7 +38,7 @@ static void use_rows(const struct cfi_segment *segment)
     if (!unwind_rows_view(&t, blob, n, NULL))
         abort();
     for (uint64_t at = OFFSET; at < OFFSET + segment->size; at++)
-        if (unwind_rows_find(&t, at, &row) && row.kind > UNWIND_ROW_GENERAL)
+        if ((entry = unwind_rows_entry(&t, at)) && !unwind_entry_is_valid(&t, entry))
             abort();
     mem_free(blob);
 }
@@ -65,7 +65,7 @@ static void use_calls(const struct cfi_segment *segment, enum calls_machine mach
 static void use_ahead(const uint8_t *code, size_t size)
 {
     struct unwind_rows t;
-    struct unwind_row row;
+    const struct unwind_entry *entry;
     void *blob;
     size_t n;
 
@@ -76,7 +76,8 @@ static void use_ahead(const uint8_t *code, size_t size)
             continue;
         if (!unwind_rows_view(&t, blob, n, NULL))
             abort();
-        if (unwind_rows_find(&t, OFFSET + at, &row) && row.kind != UNWIND_ROW_SP && row.kind != UNWIND_ROW_FP)
+        if ((entry = unwind_rows_entry(&t, OFFSET + at)) && entry->kind != UNWIND_ROW_NONE &&
+            entry->kind != UNWIND_ROW_SP && entry->kind != UNWIND_ROW_FP)
             abort();
         mem_free(blob);
     }

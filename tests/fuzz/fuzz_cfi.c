@@ -46,13 +46,13 @@ static void walk(const struct unwind_rows *t, enum unwind_arch arch, uint64_t pc
 static void use(const void *blob, size_t size, enum unwind_arch arch)
 {
     struct unwind_rows t;
-    struct unwind_row row;
+    const struct unwind_entry *entry;
     uint64_t start, length;
 
     if (!unwind_rows_view(&t, blob, size, NULL) || !unwind_rows_count(&t) || unwind_rows_arch(&t) != arch)
         abort();
     for (uint64_t at = 0; at < SPAN; at += 509) {
-        if (unwind_rows_find(&t, at, &row) && row.kind > UNWIND_ROW_SWITCH)
+        if ((entry = unwind_rows_entry(&t, at)) && !unwind_entry_is_valid(&t, entry))
             abort();
         if (unwind_rows_function(&t, at, &start, &length) && (at < start || at - start >= length))
             abort();

@@ -28,7 +28,7 @@ static void check_unwind(int fd, int debug_fd)
 {
     char link[ELF_LINK_MAX];
     struct unwind_rows rows;
-    struct unwind_row row;
+    const struct unwind_entry *entry;
     uint64_t at, start, length;
     void *blob;
     size_t n;
@@ -38,8 +38,10 @@ static void check_unwind(int fd, int debug_fd)
     if (!unwind_rows_view(&rows, blob, n, NULL))
         abort();
     for (at = 0; at < 0x3000; at += 7) {
-        unwind_rows_find(&rows, at, &row);
-        unwind_rows_function(&rows, at, &start, &length);
+        if ((entry = unwind_rows_entry(&rows, at)) && !unwind_entry_is_valid(&rows, entry))
+            abort();
+        if (unwind_rows_function(&rows, at, &start, &length) && (at < start || at - start >= length))
+            abort();
     }
     mem_free(blob);
 }

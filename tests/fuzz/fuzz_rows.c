@@ -109,17 +109,17 @@ static void walk(struct unwind_rows *t, enum unwind_arch arch, const uint8_t *da
 
 static void look_up(const struct unwind_rows *t)
 {
-    struct unwind_row row;
+    const struct unwind_entry *entry;
     uint64_t start, length;
     uint8_t id[20];
 
     if (unwind_rows_build_id(t, id) > sizeof id)
         abort();
     for (uint64_t at = t->header->base - 1, i = 0; i < 60; i++, at += 1 + i) {
-        if (unwind_rows_find(t, at, &row) &&
-            (row.kind > UNWIND_ROW_SWITCH || row.ra_register >= UNWIND_REGS_MAX))
+        if ((entry = unwind_rows_entry(t, at)) && !unwind_entry_is_inside(t, entry))
             abort();
-        unwind_rows_function(t, at, &start, &length);
+        if (unwind_rows_function(t, at, &start, &length) && !length)
+            abort();
     }
     unwind_rows_function(t, UINT64_MAX, &start, &length);
 }

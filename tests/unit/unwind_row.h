@@ -33,6 +33,20 @@ static inline bool unwind_rows_find(const struct unwind_rows *t, uint64_t offset
     return true;
 }
 
+/* Of a table of any bytes: the entry lies in the blob. */
+static inline bool unwind_entry_is_inside(const struct unwind_rows *t, const struct unwind_entry *entry)
+{
+    return entry >= t->entries && entry < t->entries + t->header->n_entries;
+}
+
+/* Of a table that the program compiled: the entry is one that the unwinder knows. */
+static inline bool unwind_entry_is_valid(const struct unwind_rows *t, const struct unwind_entry *entry)
+{
+    return unwind_entry_is_inside(t, entry) && entry->kind <= UNWIND_ROW_SWITCH &&
+           entry->ra_register < UNWIND_REGS_MAX &&
+           (entry->kind != UNWIND_ROW_GENERAL || (uint32_t)entry->cfa_offset < t->header->general_size);
+}
+
 static inline size_t unwind_rows_count(const struct unwind_rows *t)
 {
     return t->header ? t->header->n_rows : 0;
