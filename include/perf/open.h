@@ -24,7 +24,7 @@ struct plan {
     enum plan_where where;
     bool filter; /* on all CPUs, dropping records of tasks outside the scope */
     bool fit;    /* limit the number of tasks to the available descriptors */
-    bool fit_noted, refused_noted, cpus_noted, clock_noted;
+    bool fit_noted, refused_noted, cpus_noted, clock_noted, began_noted;
     bool no_wide; /* all CPUs were refused: do not retry */
     uint32_t features_dropped;
     uint32_t ring_asked; /* 0: automatic */
@@ -132,8 +132,9 @@ struct open_failure {
     uint32_t n_tasks, n_cpus;
 };
 
-/* Try to open everything once. targets: for PLAN_TASKS. On success *cpus has entries, each to be closed. */
-bool open_all(struct plan *p, const struct targets *targets, struct live_cpus *cpus, struct open_failure *f);
+/* Try to open everything. targets: for PLAN_TASKS; children that began meanwhile are added. On success *cpus
+ * has entries, each to be closed. */
+bool open_all(struct plan *p, struct targets *targets, struct live_cpus *cpus, struct open_failure *f);
 /* Open on one CPU, for CPUs that come online later. NULL: it did not open. */
 struct live_cpu *open_cpu(const struct plan *p, const struct targets *targets, uint32_t cpu);
 /* Opens an event per CPU and selecting member for these operations, behind those in `selected`. False: the

@@ -30,6 +30,8 @@ void targets_add(struct targets *t, const uint32_t *ids, uint32_t n);
  * Excludes this process and its children. No effect for scopes other than processes, nor for a command,
  * which has not started yet. */
 void targets_add_descendants(struct targets *t, const struct scope *scope);
+/* Adds descendants again, and returns the number of threads that are not among tids, of targets_threads. */
+uint32_t targets_began(struct targets *t, const struct scope *scope, const uint32_t *tids, uint32_t n);
 /* The targets known by number; some may have ended. The caller frees the array. */
 uint32_t *targets_ids(const struct targets *t, uint32_t *n);
 /* Follow FORK, EXIT and COMM. True if the record belongs to the targets (or to no task at all). */

@@ -10,9 +10,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #define FDS_RESERVE 32 /* for files, the worker, the terminal */
+/* How long events are opened anew because threads began meanwhile. */
+#define AGAIN_NS (200 * NS_PER_MS)
 
 static bool is_permission(int sys)
 {
@@ -440,16 +443,27 @@ bool open_inherits_readers(void)
     return true;
 }
 
-bool open_all(struct plan *p, const struct targets *targets, struct live_cpus *cpus, struct open_failure *f)
+static void close_all(struct live_cpus *cpus)
+{
+    for (uint32_t i = 0; i < cpus->n; i++)
+        live_cpu_close(cpus->items[i]);
+    VEC_FREE(cpus);
+}
+
+/* began: the number of threads that began meanwhile. */
+static bool open_once(struct plan *p, struct targets *targets, struct live_cpus *cpus, uint32_t *began,
+                      struct open_failure *f)
 {
     struct on_cpu what;
     struct cpus list;
     uint32_t *tids;
     *f = (struct open_failure){ 0 };
     *cpus = (struct live_cpus){ 0 };
+    *began = 0;
     open_cpu_list(p, &list);
     uint32_t n_cpus = count_cpus(&list);
     bool ok = what_to_open(p, targets, &what, &tids, f);
+    uint32_t n_tids = what.n_tids;
     if (ok && n_cpus == 0) {
         f->stage = OPEN_NO_CPU;
         ok = false;
@@ -460,14 +474,37 @@ bool open_all(struct plan *p, const struct targets *targets, struct live_cpus *c
         choose_precision(p, &what, &list);
         ok = open_list(p, &what, &list, cpus, f);
     }
-    for (uint32_t i = 0; !ok && i < cpus->n; i++)
-        live_cpu_close(cpus->items[i]);
     if (!ok)
-        VEC_FREE(cpus);
+        close_all(cpus);
+    else if (tids && p->attrs[plan_first(p)].inherit)
+        *began = targets_began(targets, &p->cfg.scope, tids, n_tids);
     close_cgroups(&what);
     mem_free(tids);
     cpus_done(&list);
     return ok;
+}
+
+/* Events are opened for one thread and one CPU after the other. A thread that begins meanwhile inherits those
+ * of its creator that were open then, and nothing tells which: on other CPUs it would not be seen. */
+bool open_all(struct plan *p, struct targets *targets, struct live_cpus *cpus, struct open_failure *f)
+{
+    uint64_t until_ns = clock_now_ns() + AGAIN_NS;
+    uint32_t began;
+    while (open_once(p, targets, cpus, &began, f)) {
+        if (began && clock_now_ns() < until_ns) {
+            close_all(cpus);
+            continue;
+        }
+        if (began && !p->began_noted) {
+            char text[160];
+            p->began_noted = true;
+            snprintf(text, sizeof text,
+                     "%u threads that began while the events were opened may be seen in part", began);
+            plan_note(p, text, "without -p, all threads are sampled");
+        }
+        return true;
+    }
+    return false;
 }
 
 struct live_cpu *open_cpu(const struct plan *p, const struct targets *targets, uint32_t cpu)

@@ -214,6 +214,21 @@ void targets_add_descendants(struct targets *t, const struct scope *scope)
     map_done(&parents);
 }
 
+uint32_t targets_began(struct targets *t, const struct scope *scope, const uint32_t *tids, uint32_t n)
+{
+    struct map listed = { 0 };
+    uint32_t n_now, began = 0;
+    targets_add_descendants(t, scope);
+    uint32_t *now = targets_threads(t, &n_now);
+    for (uint32_t i = 0; i < n; i++)
+        map_put(&listed, tids[i], 1);
+    for (uint32_t i = 0; i < n_now; i++)
+        began += !map_get(&listed, now[i], NULL);
+    mem_free(now);
+    map_done(&listed);
+    return began;
+}
+
 void targets_init(struct targets *t, const struct scope *scope, bool follow)
 {
     *t = (struct targets){ .kind = scope->kind, .uid = scope->uid, .follow = follow, .sweep_at = SWEEP_MIN };
