@@ -66,8 +66,9 @@ struct record {
         counting; /* live: a begin of latency:ROW that counts as sample.period of them, and is no operation */
     bool foreign; /* live: of an event that is open for all threads, in a thread outside the scope */
     bool again;   /* same sample as the previous record, for another event of its group (perf/readings.h) */
-    bool gap;     /* live: records of other CPUs from about its time may be lost, which is not reported yet */
     bool partly;  /* its counters shared the PMU with others since the previous sample */
+    /* live: from then on records of other CPUs may be lost, which is not reported yet; 0: none */
+    uint64_t gap_ns;
     union {
         struct record_sample sample;
         struct {
@@ -90,7 +91,8 @@ struct record {
         } task; /* FORK, EXIT */
         struct {
             uint64_t id, lost;
-        } lost; /* LOST, LOST_SAMPLES (id 0) */
+            uint64_t from_ns; /* live: time of the last record before them on this CPU; 0: not known */
+        } lost;               /* LOST, LOST_SAMPLES (id 0) */
         struct {
             uint64_t time_ns, id, stream_id;
         } throttle; /* THROTTLE, UNTHROTTLE */

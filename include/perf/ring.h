@@ -19,6 +19,7 @@ struct ring {
     bool has_gap;        /* it was full, so that records behind gap_at may be lost, and none was read yet */
     uint64_t gap_at;     /* the newest gap */
     uint64_t gap_ns;     /* when it was first seen empty since; 0: it was not */
+    uint64_t last_ns;    /* time of the last record that order_drain read; 0: none, or not known */
 };
 
 /* Map a ring of size_bytes (a power of two, at least a page) on fd. False: see errno. */

@@ -33,6 +33,7 @@ enum wait_reason {
     WAIT_NOT_TAKEN,   /* unknown: to save time, no stack was sampled */
     WAIT_EXIT,        /* ends, and waits for other threads or for what it holds */
     WAIT_DISK_WRITE,  /* past the cache, or by the kernel's own threads */
+    WAIT_LOST,        /* unknown: records were lost, and it may have run; only in wall-clock time */
     WAIT_REASONS      /* files store these numbers: add new ones at the end */
 };
 
@@ -50,5 +51,7 @@ const char *wait_reason_title(enum wait_reason r); /* the same; unknown: "unknow
 const char *wait_reason_frame(enum wait_reason r);
 /* True if a thread that waits for this mostly waits for work: its waiting says nothing about a problem. */
 bool wait_reason_is_for_work(enum wait_reason r);
+/* False if a sample of wall-clock time with this reason is no wait. */
+bool wait_reason_is_wait(enum wait_reason r);
 
 #endif

@@ -42,7 +42,8 @@ void cpu_runs_leave(struct cpu_runs *c, uint32_t cpu, uint64_t time_ns, struct c
 void cpu_runs_come(struct cpu_runs *c, uint32_t cpu, uint64_t time_ns, struct cpu_thread thread);
 /* The thread that runs on the CPU, as far as records say. */
 struct cpu_thread cpu_runs_now(const struct cpu_runs *c, uint32_t cpu);
-void cpu_runs_forget(struct cpu_runs *c); /* everything */
+void cpu_runs_forget(struct cpu_runs *c, uint32_t cpu); /* records of this CPU were lost */
+void cpu_runs_forget_all(struct cpu_runs *c);
 
 struct cpu_share {
     struct cpu_thread thread;

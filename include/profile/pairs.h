@@ -85,9 +85,8 @@ void pairs_drop(struct pairs *p, uint64_t key);
 /* Records of this CPU were lost: open operations become doubtful, and are counted as lost. on_it: only those
  * that began there, as they do not leave their CPU. */
 void pairs_lost(struct pairs *p, uint32_t cpu, bool on_it);
-/* Before each record: whether records of other CPUs from about its time may be lost, which is not reported
- * yet. */
-void pairs_set_gap(struct pairs *p, bool gap, uint64_t time_ns);
+/* Before each record: from when on records of other CPUs may be lost, which is not reported yet; 0: none. */
+void pairs_set_gap(struct pairs *p, uint64_t gap_ns);
 /* Forgets all open operations: records are missing, so that an end may belong to another begin. */
 void pairs_forget(struct pairs *p);
 /* The number of open operations, without doubtful and own ones. */

@@ -2,9 +2,10 @@
 /* What each thread did with its time: run, wait for a CPU, or wait for something else. Follows the records of
  * the scheduler, which must come in order of time (perf/order.h), and reports each interval off the CPU.
  *
- * Intervals belong to threads, never to CPUs: a thread leaves one CPU and comes back on another. If records
- * were lost, all open intervals end as unknown, because a thread may have run meanwhile: a wait is never
- * longer than the truth. The states are those of sched(7) and of prev_state in the tracepoint
+ * Intervals belong to threads, never to CPUs: a thread leaves one CPU and comes back on another. While the
+ * records of a CPU are lost, any thread may run there, except those that run on another CPU: the states of all
+ * others are unknown meanwhile, so a wait is never longer than the truth. What a thread did after the loss is
+ * told by its next record. The states are those of sched(7) and of prev_state in the tracepoint
  * sched:sched_switch. */
 #ifndef FLAMETOP_PROFILE_WAITS_H
 #define FLAMETOP_PROFILE_WAITS_H
@@ -35,13 +36,14 @@ struct waits_at {
 
 /* A part of an interval off the CPU. */
 struct waits_part {
-    uint32_t pid, tid, cpu; /* cpu: that the thread left; if it waited for a CPU: that it got */
+    uint32_t pid, tid, cpu; /* cpu: that it left or runs on; if it waited for a CPU: that it got */
     enum thread_state state;
     uint64_t from_ns, to_ns; /* to_ns > from_ns */
     uint64_t stack;          /* the caller's, from waits_leave; WAITS_NO_STACK: none */
     bool woken;              /* a wakeup ends it */
     bool ended;              /* at to_ns the thread changed its state; else the state goes on */
     uint64_t whole_ns;       /* time in this state until to_ns, with the parts before */
+    bool lost;               /* THREAD_UNKNOWN: because records were lost */
 };
 #define WAITS_NO_STACK UINT64_MAX
 
@@ -63,7 +65,8 @@ struct waits_thread {
         bool made, gone, guess; /* guess: from waits_found_ready */
         uint64_t progress, sure_ns, ran_ns;
     } check;
-    bool unseen;      /* it ran without a switch record, and has had none since */
+    bool lost;   /* THREAD_UNKNOWN, since since_ns: records were lost until then, and it had none since */
+    bool unseen; /* it ran without a switch record, and has had none since */
     bool has_records; /* of its own: while it waits for a CPU, none says that it runs */
 };
 /* Zero-initialised is empty. */
@@ -80,11 +83,19 @@ struct waits {
     /* Open waits for a CPU are reported only as far as waits_checked confirms them. With
      * waits_report(all) this holds only for waits of more than WAITS_CHECK_NS, of threads without records. */
     bool checks;
-    uint32_t n_unseen; /* threads whose switches are not seen */
-    size_t next[2];    /* where waits_unsure goes on */
-    /* Records from the time of the present ones may be lost: intervals that end now are unknown. */
-    bool lossy;
+    bool wakeups;        /* each wakeup is recorded */
+    uint32_t n_unseen;   /* threads whose switches are not seen */
+    size_t next[2];      /* where waits_unsure goes on */
+    uint64_t gap_ns;     /* of waits_set_gap */
+    uint64_t lost_stack; /* stack of a wait of which lost records hide the begin; the caller's */
 };
+/* Records of a CPU from between two times that were lost. */
+struct waits_loss {
+    uint32_t cpu; /* WAITS_ANY_CPU: not known */
+    uint64_t from_ns, to_ns;
+};
+#define WAITS_ANY_CPU  UINT32_MAX
+#define WAITS_NO_CPU   (UINT32_MAX - 1)
 #define WAITS_CHECK_NS UINT64_C(100000000)
 
 /* The tracepoint, before the switch itself: the running thread will leave its CPU in this state. */
@@ -109,10 +120,10 @@ void waits_found(struct waits *w, struct waits_at at, enum thread_state state, u
  * without `checks`. */
 void waits_found_ready(struct waits *w, struct waits_at at);
 void waits_exit(struct waits *w, uint32_t tid, uint64_t time_ns); /* forgets the thread */
-/* Records were lost until time_ns: what any thread did since its last record is unknown. */
-void waits_lost(struct waits *w, uint64_t time_ns);
-/* Sets `lossy` for the records from time_ns on. */
-void waits_set_lossy(struct waits *w, bool lossy, uint64_t time_ns);
+void waits_lost(struct waits *w, const struct waits_loss *loss);
+/* Before a record at time_ns: from gap_ns on (0: not at all) records of other CPUs may be lost, which is not
+ * reported yet. Waits are unknown from then on. */
+void waits_set_gap(struct waits *w, uint64_t gap_ns, uint64_t time_ns);
 /* Reports the open intervals so far, so that a thread that hangs is seen while it hangs. Without `all`, only
  * those whose last report is an eighth of their age ago, or 8 s: thousands of threads sleep for hours. */
 void waits_report(struct waits *w, uint64_t now_ns, bool all);

@@ -403,10 +403,10 @@ static bool handle_record(void *ctx, const void *bytes, uint32_t size)
     if (!mine && !open)
         return true;
     r.foreign = open && !(mine && targets_take(&l->targets, &r));
-    r.gap = l->order.gap && live_cpus_have_gap(&l->cpus, r.id.cpu);
+    r.gap_ns = l->order.gap ? live_cpus_gap_ns(&l->cpus, r.id.cpu) : 0;
     live_cpu_count_record(&l->stats, &r);
     if (r.type == PERF_RECORD_LOST && (c = live_cpus_find(&l->cpus, r.id.cpu)))
-        c->reported += r.lost.lost;
+        live_cpu_reported(c, &r);
     if (r.type == PERF_RECORD_SAMPLE) {
         l->dump_bytes += r.sample.stack_size;
         if (!(layout->sample_type & PERF_SAMPLE_PERIOD))

@@ -77,7 +77,7 @@ bool live_cpu_unreported(const struct plan *p, struct live_cpu *c, struct record
         .id = { .has = PERF_SAMPLE_TIME | PERF_SAMPLE_CPU, .time_ns = clock_now_ns(), .cpu = c->cpu },
         .lost.lost = lost - c->reported,
     };
-    c->reported = lost;
+    live_cpu_reported(c, out);
     return true;
 }
 
@@ -106,14 +106,21 @@ bool live_cpus_are_starved(const struct live_cpus *cpus)
 }
 
 /* While a ring has records from before its gap, what is read in the order of time is from before, too. */
-bool live_cpus_have_gap(const struct live_cpus *cpus, uint32_t cpu)
+uint64_t live_cpus_gap_ns(const struct live_cpus *cpus, uint32_t cpu)
 {
+    uint64_t gap_ns = 0;
     for (uint32_t i = 0; i < cpus->n; i++) {
         const struct live_cpu *c = cpus->items[i];
-        if (c->cpu != cpu && ring_is_at_gap(&c->ring))
-            return true;
+        if (c->cpu != cpu && ring_is_at_gap(&c->ring) && (!gap_ns || c->ring.last_ns < gap_ns))
+            gap_ns = c->ring.last_ns ? c->ring.last_ns : 1;
     }
-    return false;
+    return gap_ns;
+}
+
+void live_cpu_reported(struct live_cpu *c, struct record *lost)
+{
+    c->reported += lost->lost.lost;
+    lost->lost.from_ns = c->ring.last_ns;
 }
 
 void live_cpu_count_record(struct live_stats *s, const struct record *r)

@@ -29,8 +29,10 @@ bool live_cpus_are_starved(const struct live_cpus *cpus);
 /* The entry of a CPU: of one that left and came back, the newer one. NULL: none. */
 struct live_cpu *live_cpus_find(const struct live_cpus *cpus, uint32_t cpu);
 
-/* True if the ring of another CPU has lost records since the last one that was read, which is not reported yet. */
-bool live_cpus_have_gap(const struct live_cpus *cpus, uint32_t cpu);
+/* From when on the rings of other CPUs may have lost records, which is not reported yet. 0: none has. */
+uint64_t live_cpus_gap_ns(const struct live_cpus *cpus, uint32_t cpu);
+/* A PERF_RECORD_LOST of this CPU: counts it, and says from when on records are lost. */
+void live_cpu_reported(struct live_cpu *c, struct record *lost);
 /* Counts a record. */
 void live_cpu_count_record(struct live_stats *s, const struct record *r);
 

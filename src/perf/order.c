@@ -118,6 +118,7 @@ void order_drain(struct order *o, struct ring *const *rings, uint32_t n, const s
         struct ring *r = rings[top->ring];
         more = fn(ctx, ring_bytes(r, top->size, o->scratch), top->size);
         ring_skip(r, top->size);
+        r->last_ns = top->time_ns;
         if (!peek_ring(&m, top->ring, top))
             *top = o->heap.items[--m.n];
         sift_down(o->heap.items, m.n, 0);

@@ -302,6 +302,7 @@ static const struct {
     [WAIT_DISK_WRITE] = REASON("disk write", false),
     [WAIT_EXIT] = REASON("exit or core dump", false),
     [WAIT_NOT_TAKEN] = { "stack not taken", "[stack not taken]", false },
+    [WAIT_LOST] = { "records lost", "[unknown: records lost]", false },
 };
 
 static enum wait_reason find(const struct row *rows, size_t n_rows, const char *name, size_t n)
@@ -372,4 +373,9 @@ const char *wait_reason_frame(enum wait_reason r)
 bool wait_reason_is_for_work(enum wait_reason r)
 {
     return reasons[(unsigned)r < WAIT_REASONS ? r : WAIT_UNKNOWN].for_work;
+}
+
+bool wait_reason_is_wait(enum wait_reason r)
+{
+    return r != WAIT_RUNNING && r != WAIT_LOST;
 }

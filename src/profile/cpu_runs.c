@@ -82,12 +82,18 @@ struct cpu_thread cpu_runs_now(const struct cpu_runs *c, uint32_t cpu)
     return u && u->now.from_ns ? u->now.thread : unseen;
 }
 
-void cpu_runs_forget(struct cpu_runs *c)
+void cpu_runs_forget(struct cpu_runs *c, uint32_t cpu)
 {
-    for (size_t i = 0; i < c->cpus.cap; i++) {
-        c->cpus.items[i].n = 0;
-        c->cpus.items[i].now = (struct cpu_run){ .from_ns = 0 };
-    }
+    if (cpu >= c->cpus.cap)
+        return;
+    c->cpus.items[cpu].n = 0;
+    c->cpus.items[cpu].now = (struct cpu_run){ .from_ns = 0 };
+}
+
+void cpu_runs_forget_all(struct cpu_runs *c)
+{
+    for (size_t i = 0; i < c->cpus.cap; i++)
+        cpu_runs_forget(c, (uint32_t)i);
 }
 
 /* ---- shares ---- */

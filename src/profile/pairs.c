@@ -130,9 +130,9 @@ void pairs_lost(struct pairs *p, uint32_t cpu, bool on_it)
     }
 }
 
-void pairs_set_gap(struct pairs *p, bool gap, uint64_t time_ns)
+void pairs_set_gap(struct pairs *p, uint64_t gap_ns)
 {
-    p->gap_ns = !gap ? 0 : p->gap_ns ? p->gap_ns : time_ns;
+    p->gap_ns = gap_ns;
 }
 
 void pairs_forget(struct pairs *p)

@@ -58,34 +58,92 @@ static void report_running(const struct waits *w, const struct waits_thread *t, 
         w->ran(w->ctx, &part);
 }
 
+/* Reports what a thread did until time_ns. next: its state from then on. */
+static void spend(struct waits *w, struct waits_thread *t, uint64_t time_ns, enum thread_state next)
+{
+    if (time_ns <= t->since_ns)
+        return;
+    t->spent_ns[t->state] += time_ns - t->since_ns;
+    if (t->state != THREAD_RUNNING) {
+        struct waits_part part = { .pid = t->pid,
+                                   .tid = t->tid,
+                                   .cpu = t->cpu,
+                                   .state = t->state,
+                                   .from_ns = t->since_ns,
+                                   .to_ns = time_ns,
+                                   .stack = t->stack,
+                                   .woken = t->state != THREAD_RUNNABLE && next == THREAD_RUNNABLE,
+                                   .ended = next != t->state && !t->lost,
+                                   .whole_ns = time_ns - t->state_ns,
+                                   .lost = t->lost };
+        w->part(w->ctx, &part);
+    } else {
+        report_running(w, t, time_ns);
+    }
+    t->since_ns = time_ns;
+}
+
+static void begin(struct waits_thread *t, enum thread_state state)
+{
+    if (state == t->state)
+        return;
+    t->state = state;
+    t->state_ns = t->since_ns;
+    t->lost = false;
+    memset(&t->check, 0, sizeof t->check);
+}
+
+static bool is_off_cpu(enum thread_state state)
+{
+    return state != THREAD_RUNNING && state != THREAD_UNKNOWN;
+}
+
+static bool is_long(const struct waits_thread *t, uint64_t now_ns)
+{
+    return t->state == THREAD_RUNNABLE && now_ns >= t->state_ns + WAITS_CHECK_NS;
+}
+
+/* Until when an open state is certain. */
+static uint64_t sure_until(const struct waits *w, const struct waits_thread *t, uint64_t now_ns, bool all)
+{
+    if (!all && w->gap_ns && w->gap_ns < now_ns && is_off_cpu(t->state))
+        now_ns = w->gap_ns;
+    if (!w->checks || t->state != THREAD_RUNNABLE)
+        return now_ns;
+    if (all && !t->check.guess && (t->has_records || !is_long(t, now_ns)))
+        return now_ns;
+    return t->check.sure_ns < now_ns ? t->check.sure_ns : now_ns;
+}
+
+/* What a thread does from time_ns on is hidden by lost records. */
+static void lose(struct waits *w, struct waits_thread *t, uint64_t time_ns)
+{
+    spend(w, t, sure_until(w, t, time_ns, true), t->state);
+    begin(t, THREAD_UNKNOWN);
+    t->left = THREAD_RUNNING;
+    t->stack = WAITS_NO_STACK;
+    t->lost = true;
+}
+
+/* The next record after lost ones tells what the thread did since: a record that ended this state would not
+ * have been lost. */
+static void find_again(struct waits_thread *t, enum thread_state state, uint64_t stack)
+{
+    if (!t->lost)
+        return;
+    begin(t, state);
+    t->stack = stack;
+}
+
 /* Ends the state of a thread at time_ns and begins another. */
 static void change(struct waits *w, struct waits_thread *t, uint64_t time_ns, enum thread_state state)
 {
-    t->state = w->lossy ? THREAD_UNKNOWN : t->state;
-    bool ends = state != t->state;
-    if (time_ns > t->since_ns) {
-        t->spent_ns[t->state] += time_ns - t->since_ns;
-        if (t->state != THREAD_RUNNING) {
-            struct waits_part part = { .pid = t->pid,
-                                       .tid = t->tid,
-                                       .cpu = t->cpu,
-                                       .state = t->state,
-                                       .from_ns = t->since_ns,
-                                       .to_ns = time_ns,
-                                       .stack = t->stack,
-                                       .woken = t->state != THREAD_RUNNABLE && state == THREAD_RUNNABLE,
-                                       .ended = ends,
-                                       .whole_ns = time_ns - t->state_ns };
-            w->part(w->ctx, &part);
-        } else {
-            report_running(w, t, time_ns);
-        }
-        t->since_ns = time_ns;
+    if (w->gap_ns && time_ns > w->gap_ns && is_off_cpu(t->state)) {
+        state = state == t->state ? THREAD_UNKNOWN : state;
+        lose(w, t, w->gap_ns);
     }
-    t->state_ns = ends ? t->since_ns : t->state_ns;
-    t->state = state;
-    if (ends)
-        memset(&t->check, 0, sizeof t->check);
+    spend(w, t, time_ns, state);
+    begin(t, state);
 }
 
 /* Between the tracepoint and the switch. The state then begins before the tracepoint, which tells the
@@ -120,8 +178,11 @@ static void tell_rest(struct waits *w, struct waits_thread *t)
 uint64_t waits_sampled(struct waits *w, struct waits_at at, uint64_t **sample)
 {
     struct waits_thread *t = thread_of(w, at, THREAD_RUNNING);
+    find_again(t, THREAD_RUNNING, WAITS_NO_STACK);
     if (t->state == THREAD_UNKNOWN || (t->state == THREAD_RUNNING && !is_leaving(t)))
         change(w, t, at.time_ns, THREAD_RUNNING);
+    if (t->state == THREAD_RUNNING)
+        t->cpu = at.cpu;
     t->pid = at.pid;
     *sample = &t->sample;
     return tell(t);
@@ -139,25 +200,30 @@ void waits_switch_out(struct waits *w, struct waits_at at, bool preempted)
 {
     struct waits_thread *t = thread_of(w, at, THREAD_RUNNING);
     bool told = t->left != THREAD_RUNNING && t->left_ns >= t->since_ns;
-    if (t->state != THREAD_RUNNING) { /* its switch-in was not seen: it ran for a part of the time */
-        t->state = THREAD_UNKNOWN;
-        change(w, t, at.time_ns, THREAD_UNKNOWN);
-    }
+    enum thread_state next = told ? t->left : THREAD_WAITING;
+    bool woken = told && t->woken_ns >= t->left_ns;
+    find_again(t, THREAD_RUNNING, t->stack);
+    if (is_off_cpu(t->state)) /* its switch-in was not seen: it ran for a part of the time */
+        lose(w, t, t->since_ns);
     t->pid = at.pid; /* a new process may have got the number of a thread whose end was not seen */
     if (!told)
         t->stack = WAITS_NO_STACK;
     t->cpu = at.cpu;
-    bool woken = told && t->woken_ns >= t->left_ns;
-    change(w, t, at.time_ns, preempted || woken ? THREAD_RUNNABLE : told ? t->left : THREAD_WAITING);
+    change(w, t, at.time_ns, preempted || woken ? THREAD_RUNNABLE : next);
     t->left = THREAD_RUNNING;
 }
 
 void waits_switch_in(struct waits *w, struct waits_at at)
 {
     struct waits_thread *t = thread_of(w, at, THREAD_RUNNING);
+    if (w->wakeups) /* none ended a wait for something else */
+        find_again(t, THREAD_RUNNABLE, WAITS_NO_STACK);
+    else
+        find_again(t, THREAD_WAITING, w->lost_stack);
     if (t->state == THREAD_RUNNABLE)
         t->cpu = at.cpu;
     change(w, t, at.time_ns, THREAD_RUNNING);
+    t->cpu = at.cpu;
 }
 
 void waits_untold(struct waits *w, uint32_t tid, uint64_t stack)
@@ -204,8 +270,9 @@ void waits_tell(struct waits *w, const struct waits_open *open, enum thread_stat
 
 static bool may_wake(const struct waits_thread *t)
 {
-    return t && (t->state == THREAD_RUNNING ? t->left != THREAD_RUNNING
-                                            : t->state != THREAD_RUNNABLE && t->state != THREAD_UNKNOWN);
+    return t && (t->state == THREAD_RUNNING   ? t->left != THREAD_RUNNING
+                 : t->state == THREAD_UNKNOWN ? t->lost
+                                              : t->state != THREAD_RUNNABLE);
 }
 
 bool waits_may_wake(const struct waits *w, uint32_t tid)
@@ -222,6 +289,7 @@ void waits_wake(struct waits *w, uint32_t tid, uint64_t time_ns)
         t->woken_ns = time_ns;
         return;
     }
+    find_again(t, THREAD_WAITING, w->lost_stack);
     change(w, t, time_ns, THREAD_RUNNABLE);
 }
 
@@ -230,6 +298,8 @@ void waits_found(struct waits *w, struct waits_at at, enum thread_state state, u
     struct waits_thread *t = find(w, at.tid);
     if (t && (t->state != THREAD_UNKNOWN || t->unseen))
         return;
+    if (t && state != THREAD_RUNNABLE)
+        find_again(t, state, stack);
     if (t)
         change(w, t, at.time_ns, state);
     else
@@ -262,13 +332,15 @@ void waits_exit(struct waits *w, uint32_t tid, uint64_t time_ns)
     map_put(&w->index, w->threads.items[number].tid, number);
 }
 
-void waits_lost(struct waits *w, uint64_t time_ns)
+void waits_lost(struct waits *w, const struct waits_loss *loss)
 {
     for (size_t i = 0; i < w->threads.n; i++) {
         struct waits_thread *t = &w->threads.items[i];
-        t->state = THREAD_UNKNOWN; /* since its last record */
-        memset(&t->check, 0, sizeof t->check);
-        change(w, t, time_ns, THREAD_UNKNOWN);
+        bool elsewhere = t->state == THREAD_RUNNING && t->cpu != loss->cpu && loss->cpu != WAITS_ANY_CPU;
+        if (elsewhere || (t->state == THREAD_UNKNOWN && !t->lost))
+            continue;
+        lose(w, t, loss->from_ns < loss->to_ns ? loss->from_ns : loss->to_ns);
+        spend(w, t, loss->to_ns, THREAD_UNKNOWN);
     }
 }
 
@@ -287,21 +359,6 @@ static bool end_unseen(struct waits *w, struct waits_thread *t, uint64_t now_ns)
     if (gone)
         waits_exit(w, t->tid, now_ns);
     return gone;
-}
-
-static bool is_long(const struct waits_thread *t, uint64_t now_ns)
-{
-    return t->state == THREAD_RUNNABLE && now_ns >= t->state_ns + WAITS_CHECK_NS;
-}
-
-/* Until when an open state is certain. */
-static uint64_t sure_until(const struct waits *w, const struct waits_thread *t, uint64_t now_ns, bool all)
-{
-    if (!w->checks || t->state != THREAD_RUNNABLE)
-        return now_ns;
-    if (all && !t->check.guess && (t->has_records || !is_long(t, now_ns)))
-        return now_ns;
-    return t->check.sure_ns < now_ns ? t->check.sure_ns : now_ns;
 }
 
 static size_t add_unsure(struct waits *w, uint64_t now_ns, bool unseen, struct waits_open *out, size_t cap)
@@ -336,11 +393,12 @@ void waits_checked(struct waits *w, const struct waits_open *open, uint64_t time
     t->check.gone |= finding == WAITS_GONE;
 }
 
-void waits_set_lossy(struct waits *w, bool lossy, uint64_t time_ns)
+void waits_set_gap(struct waits *w, uint64_t gap_ns, uint64_t time_ns)
 {
-    if (w->lossy && !lossy)
-        waits_lost(w, time_ns);
-    w->lossy = lossy;
+    uint64_t from_ns = w->gap_ns;
+    w->gap_ns = gap_ns;
+    if (from_ns && !gap_ns)
+        waits_lost(w, &(struct waits_loss){ WAITS_NO_CPU, from_ns, time_ns });
 }
 
 void waits_report(struct waits *w, uint64_t now_ns, bool all)
@@ -354,7 +412,7 @@ void waits_report(struct waits *w, uint64_t now_ns, bool all)
             pause_ns = PAUSE_MAX_NS;
         if (t->state == THREAD_RUNNABLE) /* few threads, and who ran meanwhile is not known for long */
             pause_ns = 0;
-        if (all || (!is_leaving(t) && now_ns >= t->since_ns + pause_ns))
+        if (all || (!is_leaving(t) && !t->lost && now_ns >= t->since_ns + pause_ns))
             change(w, t, sure_until(w, t, now_ns, all), t->state);
         if (all)
             tell_rest(w, t);

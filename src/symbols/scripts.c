@@ -46,6 +46,7 @@ static enum symbol_class class_of_wait(enum wait_reason reason)
         [WAIT_RUN_QUEUE] = SYMBOL_CLASS_RUNNABLE,    [WAIT_KERNEL_WORK] = SYMBOL_CLASS_WAIT_IDLE,
         [WAIT_RUNNING] = SYMBOL_CLASS_UNKNOWN,       [WAIT_NOT_TAKEN] = SYMBOL_CLASS_WAIT_OTHER,
         [WAIT_EXIT] = SYMBOL_CLASS_WAIT_OTHER,       [WAIT_DISK_WRITE] = SYMBOL_CLASS_WAIT_DISK,
+        [WAIT_LOST] = SYMBOL_CLASS_UNKNOWN,
     };
     return classes[(unsigned)reason < WAIT_REASONS ? reason : WAIT_UNKNOWN];
 }

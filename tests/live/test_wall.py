@@ -44,7 +44,8 @@ def is_wait(frames):
 
 
 def near(what, got, wanted, all, unknown=0):
-    """Within 2 points, and time that is known to be missing: of a preempted thread there is no stack."""
+    """Within 2 points, and time that is said to be missing: of a preempted thread there is no stack, and of
+    time in which records were lost nothing is known."""
     assert wanted - 0.02 * all - unknown <= got <= wanted + 0.02 * all, (what, got, wanted, all, unknown)
 
 
@@ -56,9 +57,10 @@ def check(stacks, truth):
         burn = sum(us for frames, us in own if "burn" in frames and not is_wait(frames))
         rest = sum(us for frames, us in own if "rest" in frames and is_wait(frames))
         bare = sum(us for frames, us in own if len(frames) == 2 and is_wait(frames))
+        lost = sum(us for frames, us in own if frames[-1] == "[unknown: records lost]")
         assert abs(whole - life) <= 0.005 * life, (thread, whole, life, own)
-        near((thread, "burn"), burn, burnt, life)
-        near((thread, "rest"), rest, rested, life, bare)
+        near((thread, "burn"), burn, burnt, life, lost)
+        near((thread, "rest"), rest, rested, life, bare + lost)
 
 
 def lifetimes():

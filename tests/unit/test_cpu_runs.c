@@ -76,8 +76,12 @@ static void what_no_record_says_is_unseen(void **state)
     cpu_runs_come(&c, 0, 650, thread(4)); /* the overlap of two sources */
     cpu_runs_leave(&c, 0, 660, thread(5));
     assert_int_equal(share(&c, 0, 600, 800, 3), 100);
-    cpu_runs_forget(&c);
+    cpu_runs_come(&c, 1, 100, thread(6));
+    cpu_runs_forget(&c, 0);
     assert_int_equal(share(&c, 0, 100, 800, CPU_UNSEEN), 700);
+    assert_int_equal(share(&c, 1, 100, 800, 6), 700);
+    cpu_runs_forget_all(&c);
+    assert_int_equal(share(&c, 1, 100, 800, CPU_UNSEEN), 700);
     cpu_runs_done(&c);
 }
 

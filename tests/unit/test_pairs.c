@@ -192,15 +192,15 @@ static void a_loss_that_is_not_reported_yet_concerns_what_began_before(void **st
 {
     struct pairs p = { 0 };
     begin_on(&p, 1, 10, 0);
-    pairs_set_gap(&p, true, 20);
+    pairs_set_gap(&p, 20);
     assert_false(end_on(&p, 1, 21, 0));
     begin_on(&p, 1, 22, 0);
-    pairs_set_gap(&p, true, 23);
+    pairs_set_gap(&p, 20);
     assert_true(end_on(&p, 1, 24, 0));
     begin_on(&p, 1, 25, 0);
     assert_false(end_on(&p, 1, 26, 1)); /* it moved: perhaps over the CPU that lost records */
     begin_on(&p, 1, 27, 0);
-    pairs_set_gap(&p, false, 30);
+    pairs_set_gap(&p, 0);
     assert_true(end_on(&p, 1, 31, 1));
     assert_true(p.counts.lost == 2 && p.counts.ended == 2);
     pairs_done(&p);

@@ -2,32 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/waits.h"
 #include "unit_test.h"
-
-#define MS UINT64_C(1000000)
-
-static struct waits_at at(uint32_t tid, uint64_t time_ns)
-{
-    return (struct waits_at){ .pid = tid, .tid = tid, .time_ns = time_ns };
-}
-
-struct seen {
-    struct waits_part parts[64];
-    size_t n;
-    uint64_t sums[8][THREAD_STATES]; /* by tid */
-    unsigned ends[8];
-};
-
-static void note(void *ctx, const struct waits_part *p)
-{
-    struct seen *s = ctx;
-    assert_true(p->to_ns > p->from_ns);
-    s->sums[p->tid % 8][p->state] += p->to_ns - p->from_ns;
-    s->ends[p->tid % 8] += p->ended;
-    if (s->n < 64)
-        s->parts[s->n++] = *p;
-}
+#include "waits_seen.h"
 
 static void a_wait_is_split_at_the_wakeup(void **state)
 {
@@ -107,58 +83,6 @@ static void a_hanging_thread_is_reported_while_it_hangs(void **state)
     assert_int_equal(s.ends[1], 1);
     assert_int_equal(s.parts[10].to_ns - s.parts[10].from_ns, 50 * MS);
     assert_int_equal(s.parts[10].whole_ns, 1050 * MS);
-    waits_done(&w);
-}
-
-static void lost_records_make_no_wait_longer(void **state)
-{
-    struct seen s = { 0 };
-    struct waits w = { .part = note, .ctx = &s };
-    waits_leave(&w, at(1, 0), THREAD_SLEEPING, 5);
-    waits_switch_out(&w, at(1, 10 * MS), false);
-    waits_lost(&w, 500 * MS);
-    waits_switch_in(&w, at(1, 600 * MS));
-    assert_int_equal(s.sums[1][THREAD_SLEEPING], 0);
-    assert_int_equal(s.sums[1][THREAD_UNKNOWN], 590 * MS);
-    waits_done(&w);
-}
-
-/* A thread ran on a CPU whose records are lost, which is not reported yet, and comes back on another. */
-static void a_wait_that_ends_while_records_may_be_lost_is_unknown(void **state)
-{
-    struct seen s = { 0 };
-    struct waits w = { .part = note, .ctx = &s };
-    waits_leave(&w, at(1, 0), THREAD_SLEEPING, 5);
-    waits_switch_out(&w, at(1, 10 * MS), false);
-    waits_set_lossy(&w, true, 20 * MS);
-    waits_switch_in(&w, at(1, 500 * MS));
-    waits_leave(&w, at(1, 510 * MS), THREAD_SLEEPING, 5);
-    waits_switch_out(&w, at(1, 510 * MS), false);
-    waits_set_lossy(&w, false, 600 * MS);
-    waits_switch_in(&w, at(1, 700 * MS));
-    assert_int_equal(s.sums[1][THREAD_SLEEPING], 0);
-    assert_int_equal(s.sums[1][THREAD_UNKNOWN], 690 * MS);
-    waits_leave(&w, at(1, 710 * MS), THREAD_SLEEPING, 5);
-    waits_switch_out(&w, at(1, 710 * MS), false);
-    waits_switch_in(&w, at(1, 730 * MS));
-    assert_int_equal(s.sums[1][THREAD_SLEEPING], 20 * MS);
-    waits_done(&w);
-}
-
-static void a_thread_found_after_lost_records_waits_from_then_on(void **state)
-{
-    struct seen s = { 0 };
-    struct waits w = { .part = note, .ctx = &s };
-    waits_leave(&w, at(1, 0), THREAD_SLEEPING, 5);
-    waits_switch_out(&w, at(1, 10 * MS), false);
-    waits_found(&w, at(1, 400 * MS), THREAD_BLOCKED, 6); /* no effect: nothing was lost */
-    waits_lost(&w, 500 * MS);
-    waits_found(&w, at(1, 550 * MS), THREAD_BLOCKED, 7);
-    waits_switch_in(&w, at(1, 600 * MS));
-    assert_int_equal(s.sums[1][THREAD_SLEEPING], 0);
-    assert_int_equal(s.sums[1][THREAD_UNKNOWN], 540 * MS);
-    assert_int_equal(s.sums[1][THREAD_BLOCKED], 50 * MS);
-    assert_int_equal(s.parts[s.n - 1].stack, 7);
     waits_done(&w);
 }
 
@@ -381,18 +305,6 @@ static void a_sample_or_report_as_a_thread_leaves_keeps_its_wait(void **state)
     waits_done(&w);
 }
 
-static void a_sample_after_lost_records_shows_that_a_thread_runs(void **state)
-{
-    struct seen s = { 0 };
-    struct waits w = { .part = note, .rest = note_rest, .ctx = &s };
-    waits_switch_in(&w, at(1, 10 * MS));
-    waits_lost(&w, 20 * MS);
-    assert_int_equal(sampled(&w, 1, 25 * MS, 5), 0);
-    assert_int_equal(sampled(&w, 1, 27 * MS, 6), 2 * MS);
-    assert_int_equal(s.sums[1][THREAD_UNKNOWN], 15 * MS);
-    waits_done(&w);
-}
-
 /* A wait for a CPU that began with a wakeup at 50 ms. */
 static void wait_for_cpu(struct waits *w, uint32_t tid)
 {
@@ -489,7 +401,8 @@ static void a_wait_that_ends_after_the_check_counts_in_full(void **state)
     assert_int_equal(w.n_unseen, 0);
     wait_for_cpu(&w, 2);
     assert_int_equal(check(&w, 600 * MS, 7, WAITS_RAN), 1);
-    waits_lost(&w, 700 * MS); /* now it is lost records that hide the switch */
+    struct waits_loss loss = { WAITS_ANY_CPU, 0, 700 * MS }; /* this hides the switch now */
+    waits_lost(&w, &loss);
     waits_report(&w, 1000 * MS, true);
     assert_int_equal(w.n_unseen, 0);
     waits_done(&w);
@@ -564,9 +477,6 @@ int main(void)
         cmocka_unit_test(a_thread_that_is_woken_as_it_leaves_waits_for_a_cpu_only),
         cmocka_unit_test(a_preempted_thread_waits_for_a_cpu_and_has_no_old_stack),
         cmocka_unit_test(a_hanging_thread_is_reported_while_it_hangs),
-        cmocka_unit_test(lost_records_make_no_wait_longer),
-        cmocka_unit_test(a_wait_that_ends_while_records_may_be_lost_is_unknown),
-        cmocka_unit_test(a_thread_found_after_lost_records_waits_from_then_on),
         cmocka_unit_test(a_wait_without_a_seen_end_is_unknown),
         cmocka_unit_test(a_wait_of_which_nothing_was_said_gets_a_stack_if_it_has_none),
         cmocka_unit_test(a_reused_number_gets_the_process_of_its_new_thread),
@@ -575,7 +485,6 @@ int main(void)
         cmocka_unit_test(ended_threads_are_forgotten),
         cmocka_unit_test(samples_share_the_time_that_a_thread_ran),
         cmocka_unit_test(a_sample_or_report_as_a_thread_leaves_keeps_its_wait),
-        cmocka_unit_test(a_sample_after_lost_records_shows_that_a_thread_runs),
         cmocka_unit_test(a_wait_for_a_cpu_is_reported_as_far_as_it_was_confirmed),
         cmocka_unit_test(a_freeze_trusts_the_records_of_a_thread_that_has_some),
         cmocka_unit_test(a_thread_that_ran_without_a_switch_does_not_wait_for_a_cpu),

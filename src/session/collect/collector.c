@@ -184,7 +184,7 @@ static bool on_record(void *ctx, const struct record *r)
         return !s->stop;
     if (r->type < SESSION_RECORD_TYPES)
         s->source.records[r->type]++;
-    waits_set_lossy(&s->collect.offcpu.waits, r->gap, r->id.time_ns);
+    waits_set_gap(&s->collect.offcpu.waits, r->gap_ns, r->id.time_ns);
     collector_record(s, r);
     return !s->stop && !slice_is_over(s, r);
 }
@@ -224,6 +224,7 @@ void collector_drain(struct session *s, bool final)
         s->store.drained_ns = final ? now_ns : now_ns - DRAIN_SLACK_NS;
     operations_settle_ends(s, s->store.drained_ns);
     offcpu_check(s, s->store.drained_ns, final);
+    offcpu_apply_found(s, s->store.drained_ns);
     offcpu_apply_names(s, s->store.drained_ns);
     offcpu_flush(s, s->store.drained_ns, final);
     latency_drained(s);

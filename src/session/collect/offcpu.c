@@ -104,6 +104,24 @@ static void switch_out(struct session *s, const struct record *r)
         waits_untold(&o->waits, r->id.tid, kept_make(KEPT_REASON, WAIT_NOT_TAKEN));
 }
 
+/* A file may have a ring for each thread: the record before is not known there. */
+static void lost(struct session *s, const struct record *r)
+{
+    struct session_offcpu *o = &s->collect.offcpu;
+    bool by_cpu = !s->load.file && r->id.has & PERF_SAMPLE_CPU;
+    struct waits_loss loss = { .cpu = by_cpu ? r->id.cpu : WAITS_ANY_CPU,
+                               .from_ns = by_cpu ? r->lost.from_ns : 0,
+                               .to_ns = r->id.time_ns  ? r->id.time_ns
+                                        : s->load.file ? s->load.last_ns
+                                                       : clock_now_ns() };
+    if (by_cpu)
+        cpu_runs_forget(&o->cpu_runs, r->id.cpu);
+    else
+        cpu_runs_forget_all(&o->cpu_runs);
+    waits_lost(&o->waits, &loss);
+    o->scan_again = true;
+}
+
 void offcpu_record(struct session *s, const struct record *r)
 {
     struct session_offcpu *o = &s->collect.offcpu;
@@ -120,6 +138,7 @@ void offcpu_record(struct session *s, const struct record *r)
                 scan_proc_of(s, r->id.pid);
             switch_out(s, r);
         } else {
+            o->waits.wakeups = o->wakers && s->source.thin.one_in[1] <= 1;
             waits_switch_in(&o->waits, at(r));
         }
         break;
@@ -131,11 +150,7 @@ void offcpu_record(struct session *s, const struct record *r)
         break;
     case PERF_RECORD_LOST:
     case PERF_RECORD_LOST_SAMPLES:
-        o->scan_again = true;
-        cpu_runs_forget(&o->cpu_runs);
-        waits_lost(&o->waits, r->id.time_ns  ? r->id.time_ns
-                              : s->load.file ? s->load.last_ns
-                                             : clock_now_ns());
+        lost(s, r);
         break;
     }
 }
@@ -180,8 +195,10 @@ void offcpu_restart(struct session *s)
         .rest = s->collect.wall.runs ? wall_rest : NULL,
         .ctx = s,
         .checks = o->wakers != 0,
+        .lost_stack = kept_make(KEPT_REASON, WAIT_UNKNOWN),
     };
-    cpu_runs_forget(&o->cpu_runs);
+    cpu_runs_forget_all(&o->cpu_runs);
+    o->found.n = 0;
     o->begun_ns = o->reported_ns = clock_now_ns();
     o->scan_wanted = true;
 }
@@ -230,12 +247,20 @@ void offcpu_adopt(struct session *s)
     read_tracepoint(&o->wake, "sched_waking", "pid", NULL);
 }
 
-void offcpu_found(struct session *s, struct waits_at at, enum thread_state state, enum wait_reason reason)
+void offcpu_apply_found(struct session *s, uint64_t now_ns)
 {
-    if (state == THREAD_RUNNABLE)
-        waits_found_ready(&s->collect.offcpu.waits, at);
-    else
-        waits_found(&s->collect.offcpu.waits, at, state, kept_make(KEPT_REASON, (uint64_t)reason));
+    struct session_offcpu *o = &s->collect.offcpu;
+    if (!o->found.n || now_ns < o->found.items[o->found.n - 1].at.time_ns)
+        return;
+    for (size_t i = 0; i < o->found.n; i++) {
+        const struct offcpu_found *found = &o->found.items[i];
+        scan_proc_of(s, found->at.pid);
+        if (found->state == THREAD_RUNNABLE)
+            waits_found_ready(&o->waits, found->at);
+        else
+            waits_found(&o->waits, found->at, found->state, kept_make(KEPT_REASON, (uint64_t)found->reason));
+    }
+    o->found.n = 0;
 }
 
 void offcpu_before_drop(struct session *s, bool all)
@@ -277,6 +302,7 @@ void offcpu_done(struct session *s)
     forget_tracepoint(&o->wake);
     mem_free(o->parts.items);
     mem_free(o->ends.items);
+    mem_free(o->found.items);
     map_done(&o->index);
     map_done(&o->index_of_ends);
     map_done(&o->reasons);

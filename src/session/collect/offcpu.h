@@ -55,6 +55,12 @@ struct offcpu_named {
 };
 #define OFFCPU_NAMED_MAX 32
 
+/* A thread that waits, as /proc says. */
+struct offcpu_found {
+    struct waits_at at;
+    enum thread_state state; /* THREAD_RUNNABLE: or it runs */
+    enum wait_reason reason;
+};
 struct session_offcpu {
     bool scan_wanted; /* for threads that wait already */
     bool scan_again;  /* records were lost */
@@ -66,8 +72,9 @@ struct session_offcpu {
     struct waits waits;
     struct cpu_runs cpu_runs;
     uint64_t begun_ns, reported_ns, checked_ns;
-    uint64_t scan_after_ns; /* the next scan for scan_again */
-    uint64_t named_ns;      /* the last offcpu_name */
+    uint64_t scan_after_ns;         /* the next scan for scan_again */
+    VEC(struct offcpu_found) found; /* by a scan, until offcpu_apply_found */
+    uint64_t named_ns;              /* the last offcpu_name */
     struct offcpu_named named[OFFCPU_NAMED_MAX];
     uint32_t n_named;
     uint64_t stacks[2];   /* samples of off-cpu and of wakers so far */
@@ -107,6 +114,8 @@ void offcpu_restart(struct session *s);
 /* offcpu_scan.c: after a restart or a loss of records, finds the threads of the scope that wait already.
  * Under source.lock, not under lock. */
 void offcpu_scan(struct session *s);
+/* Applies what the scan found, once all records until its end were applied: now_ns. */
+void offcpu_apply_found(struct session *s, uint64_t now_ns);
 /* Of the longest open waits whose stacks were not sampled, once a second: reads from /proc what they wait
  * for. Under source.lock, not under lock. */
 void offcpu_name(struct session *s);
@@ -115,7 +124,6 @@ void offcpu_apply_names(struct session *s, uint64_t now_ns);
 /* offcpu_check.c: once per half a second, or at the end, compares long waits for a CPU with /proc. All
  * records until now_ns were applied. Under source.lock and lock, which is unlocked meanwhile. */
 void offcpu_check(struct session *s, uint64_t now_ns, bool final);
-void offcpu_found(struct session *s, struct waits_at at, enum thread_state state, enum wait_reason reason);
 /* The wait that a thread is in, from the part that was not reported yet. False: it runs, or is not known. */
 bool offcpu_open_wait(struct session *s, uint32_t tid, uint64_t *since_ns, enum wait_reason *reason);
 /* A sample whose stack is known. False: it is of another event. */

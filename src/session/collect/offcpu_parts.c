@@ -143,6 +143,8 @@ static bool is_no_wait(const struct session *s, enum thread_state state, uint64_
 void offcpu_on_part(void *session, const struct waits_part *part)
 {
     struct session *s = session;
+    if (part->lost && s->collect.wall.runs) /* there the time of a thread adds up */
+        add_part(s, part, (struct offcpu_waker){ 0 });
     if (part->state == THREAD_UNKNOWN || is_no_wait(s, part->state, part->stack))
         return;
     add_part(s, part, (struct offcpu_waker){ 0 });
@@ -168,6 +170,8 @@ static enum wait_reason reason_of_part(struct session *s, const struct offcpu_pa
         return WAIT_RUN_QUEUE;
     if (p->state == THREAD_STOPPED)
         return WAIT_STOPPED;
+    if (p->state == THREAD_UNKNOWN)
+        return WAIT_LOST;
     if (kept_kind_of(p->stack) == KEPT_REASON)
         return (enum wait_reason)kept_number(p->stack);
     reason_of(s, stack, &reason);
@@ -274,7 +278,7 @@ static void append_part(struct session *s, const struct offcpu_part *p)
             kept_stack_follow(s, p->waker.stack, number, true);
         return;
     }
-    if (session_reads_event(s, sample.event))
+    if (p->state != THREAD_UNKNOWN && session_reads_event(s, sample.event))
         append_wait(s, p, &sample, &summary);
     sample.event = s->collect.wall.event % SAMPLE_EVENTS;
     if (s->collect.wall.runs)

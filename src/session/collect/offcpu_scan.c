@@ -22,14 +22,8 @@
 #define NAME_NS       NS_PER_SEC
 #define NAME_EVERY_NS NS_PER_SEC
 
-struct waiting {
-    struct waits_at at;
-    enum thread_state state;
-    enum wait_reason reason;
-};
 struct scanning {
     struct session *s;
-    VEC(struct waiting) found;
     uint64_t until_ns;
 };
 
@@ -62,7 +56,7 @@ static enum thread_state state_of(char state)
 
 static bool may_go_on(const struct scanning *sc)
 {
-    return sc->found.n < SCAN_MAX && !sc->s->stop && clock_now_ns() < sc->until_ns;
+    return sc->s->collect.offcpu.found.n < SCAN_MAX && !sc->s->stop && clock_now_ns() < sc->until_ns;
 }
 
 static void scan_thread(struct scanning *sc, uint32_t pid, uint32_t tid)
@@ -72,8 +66,8 @@ static void scan_thread(struct scanning *sc, uint32_t pid, uint32_t tid)
     bool ok = dir >= 0 && task_read_stat(dir, &stat) && state_of(stat.state) != THREAD_UNKNOWN;
     enum wait_reason reason = ok && state_of(stat.state) != THREAD_RUNNABLE ? read_reason(dir) : WAIT_UNKNOWN;
     if (ok && !(stat.kernel && wait_reason_is_for_work(reason)))
-        *VEC_PUSH(&sc->found) =
-            (struct waiting){ { pid, tid, stat.cpu, clock_now_ns() }, state_of(stat.state), reason };
+        *VEC_PUSH(&sc->s->collect.offcpu.found) =
+            (struct offcpu_found){ { pid, tid, stat.cpu, clock_now_ns() }, state_of(stat.state), reason };
     if (dir >= 0)
         close(dir);
 }
@@ -128,13 +122,6 @@ void offcpu_scan(struct session *s)
     scan(&sc);
     uint64_t pause_ns = PAUSES * (clock_now_ns() - now_ns);
     o->scan_after_ns = now_ns + (pause_ns > AGAIN_NS ? pause_ns : AGAIN_NS);
-    pthread_mutex_lock(&s->store.lock);
-    for (size_t i = 0; i < sc.found.n; i++) {
-        scan_proc_of(s, sc.found.items[i].at.pid);
-        offcpu_found(s, sc.found.items[i].at, sc.found.items[i].state, sc.found.items[i].reason);
-    }
-    pthread_mutex_unlock(&s->store.lock);
-    mem_free(sc.found.items);
 }
 
 /* ---- long waits without a stack ---- */

@@ -428,7 +428,7 @@ bool operations_sample(struct session *s, const struct record *r)
     for (size_t i = 0; i < o->rows.n; i++) {
         struct operations_row *row = &o->rows.items[i];
         bool begins = row->parts[PAIR_BEGIN] == event, ends = row->parts[PAIR_END] == event;
-        pairs_set_gap(&row->pairs, r->gap && !row->row->by_cpu, r->id.time_ns);
+        pairs_set_gap(&row->pairs, row->row->by_cpu ? 0 : r->gap_ns);
         settle_until(s, row, r->id.time_ns);
         if (r->counting && begins)
             count(s, row, r);

@@ -371,6 +371,8 @@ enum times_state times_state_of(uint32_t kind)
     switch (reason) {
     case WAIT_RUN_QUEUE:
         return TIMES_RUNNABLE;
+    case WAIT_LOST:
+        return TIMES_UNKNOWN;
     case WAIT_STOPPED:
         return TIMES_STOPPED;
     case WAIT_DISK_READ:

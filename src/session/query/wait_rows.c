@@ -244,7 +244,7 @@ bool session_wait_rows(struct session *s, const struct view_query *q, enum wait_
             continue;
         enum wait_reason reason =
             (enum wait_reason)out->view.result.frame_offset[out->view.result.frame[node]];
-        if (reason == WAIT_RUNNING)
+        if (!wait_reason_is_wait(reason))
             continue;
         out->time_ns += sample->weight;
         count_sample(out, row_at(out, by, number_of(&out->view, by, sample, node, waker)), sample, reason);
