@@ -30,6 +30,13 @@ void targets_add(struct targets *t, const uint32_t *ids, uint32_t n);
  * Excludes this process and its children. No effect for scopes other than processes, nor for a command,
  * which has not started yet. */
 void targets_add_descendants(struct targets *t, const struct scope *scope);
+/* Whether to open events anew because threads began meanwhile: a few times at least, then for a while.
+ * Zero-initialised is ready. */
+struct targets_again {
+    uint32_t tries;
+    uint64_t until_ns;
+};
+bool targets_again(struct targets_again *a);
 /* Adds descendants again, and returns the number of threads that are not among tids, of targets_threads. */
 uint32_t targets_began(struct targets *t, const struct scope *scope, const uint32_t *tids, uint32_t n);
 /* The targets known by number; some may have ended. The caller frees the array. */

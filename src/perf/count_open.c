@@ -15,6 +15,7 @@
 #include "perf/count_set.h"
 #include "perf/namelist.h"
 #include "perf/count_target.h"
+#include "perf/targets.h"
 
 #define CGROUPS_MAX   64
 #define CGROUP_EVENTS 6 /* of the two groups counted per cgroup */
@@ -228,7 +229,8 @@ static void open_all(struct count_set *c)
             open_group(c, group);
 }
 
-bool count_slots_open(struct count_set *c, struct error *e)
+/* began: threads began meanwhile. */
+static bool open_once(struct count_set *c, bool *began, struct error *e)
 {
     memset(c->why, 0, sizeof c->why);
     memset(c->alone, 0, sizeof c->alone);
@@ -239,11 +241,24 @@ bool count_slots_open(struct count_set *c, struct error *e)
     if (ok) {
         add_slots(c, &targets);
         open_all(c);
+        *began = count_targets_began(&targets, &c->scope, 0);
     } else
         error_set(e, why.class, "counters: %s", why.text);
     count_targets_done(&targets);
     count_cgroups_close(c);
     return ok;
+}
+
+bool count_slots_open(struct count_set *c, struct error *e)
+{
+    struct targets_again again = { 0 };
+    bool began;
+    while (open_once(c, &began, e)) {
+        if (!began || !targets_again(&again))
+            return true;
+        count_slots_close(c);
+    }
+    return false;
 }
 
 void count_slots_close(struct count_set *c)

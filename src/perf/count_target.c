@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "perf/cpus.h"
 #include "perf/targets.h"
@@ -93,6 +94,24 @@ bool count_targets_of(struct count_targets *p, const struct scope *s, unsigned h
     bool ok = add_all(p, s, &cpus, e);
     cpus_done(&cpus);
     return ok;
+}
+
+bool count_targets_began(const struct count_targets *p, const struct scope *s, unsigned how)
+{
+    struct count_targets now;
+    struct map listed = { 0 };
+    size_t old = 0;
+    if (!p->tasks || s->kind == SCOPE_TIDS)
+        return false;
+    for (size_t i = 0; i < p->n; i++)
+        map_put(&listed, (uint64_t)p->items[i].pid, 1);
+    count_targets_of(&now, s, how, NULL);
+    while (old < now.n && map_get(&listed, (uint64_t)now.items[old].pid, NULL))
+        old++;
+    bool began = old < now.n;
+    count_targets_done(&now);
+    map_done(&listed);
+    return began;
 }
 
 void count_targets_done(struct count_targets *p)

@@ -10,12 +10,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 
 #define FDS_RESERVE 32 /* for files, the worker, the terminal */
-/* How long events are opened anew because threads began meanwhile. */
-#define AGAIN_NS (200 * NS_PER_MS)
 
 static bool is_permission(int sys)
 {
@@ -488,10 +485,10 @@ static bool open_once(struct plan *p, struct targets *targets, struct live_cpus 
  * of its creator that were open then, and nothing tells which: on other CPUs it would not be seen. */
 bool open_all(struct plan *p, struct targets *targets, struct live_cpus *cpus, struct open_failure *f)
 {
-    uint64_t until_ns = clock_now_ns() + AGAIN_NS;
+    struct targets_again again = { 0 };
     uint32_t began;
     while (open_once(p, targets, cpus, &began, f)) {
-        if (began && clock_now_ns() < until_ns) {
+        if (began && targets_again(&again)) {
             close_all(cpus);
             continue;
         }
@@ -499,7 +496,8 @@ bool open_all(struct plan *p, struct targets *targets, struct live_cpus *cpus, s
             char text[160];
             p->began_noted = true;
             snprintf(text, sizeof text,
-                     "%u threads that began while the events were opened may be seen in part", began);
+                     "%u thread%s began while the events were opened and may be seen in part", began,
+                     began == 1 ? "" : "s");
             plan_note(p, text, "without -p, all threads are sampled");
         }
         return true;

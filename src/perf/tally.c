@@ -10,6 +10,9 @@
 #include "perf/open.h"
 #include "perf/count_target.h"
 #include "perf/pmu.h"
+#include "perf/targets.h"
+
+#define HOW (COUNT_TARGETS_USER_TASKS | COUNT_TARGETS_SPLIT)
 
 struct counted {
     struct counter counter;
@@ -172,6 +175,30 @@ static void open_clock(struct tally *t)
     open_on(t, &t->clock, &setup, &t->targets, NULL);
 }
 
+static bool open_events(struct tally *t, struct error *e)
+{
+    bool ok = count_targets_of(&t->targets, t->scope, HOW, e);
+    if (ok && t->targets.split)
+        open_clock(t);
+    for (size_t i = 0; ok && i < t->events->n; i++) {
+        open_event(t, i);
+        ok = !*t->filter.text;
+        if (!ok && e)
+            *e = t->filter;
+    }
+    return ok;
+}
+
+static void close_events(struct tally *t)
+{
+    for (size_t i = t->events->n; i-- > 0;)
+        drop(&t->counted[i]);
+    drop(&t->clock);
+    memset(t->counted, 0, t->events->n * sizeof *t->counted);
+    t->clock = (struct counted){ 0 };
+    count_targets_done(&t->targets);
+}
+
 struct tally *tally_open(const struct event_list *events, const struct scope *scope, struct error *e)
 {
     struct tally *t = mem_zalloc(sizeof *t);
@@ -179,17 +206,12 @@ struct tally *tally_open(const struct event_list *events, const struct scope *sc
     t->scope = scope;
     t->counted = mem_array(events->n + 1, sizeof *t->counted);
     open_raise_limit();
-    bool ok = count_targets_of(&t->targets, scope, COUNT_TARGETS_USER_TASKS | COUNT_TARGETS_SPLIT, e);
-    if (ok && t->targets.split)
-        open_clock(t);
-    for (size_t i = 0; ok && i < events->n; i++) {
-        open_event(t, i);
-        ok = !*t->filter.text;
-        if (!ok && e)
-            *e = t->filter;
+    struct targets_again again = { 0 };
+    while (open_events(t, e)) {
+        if (!count_targets_began(&t->targets, scope, HOW) || !targets_again(&again))
+            return t;
+        close_events(t);
     }
-    if (ok)
-        return t;
     tally_close(t);
     return NULL;
 }
@@ -283,10 +305,7 @@ void tally_close(struct tally *t)
 {
     if (!t)
         return;
-    for (size_t i = t->events->n; i-- > 0;)
-        drop(&t->counted[i]);
-    drop(&t->clock);
+    close_events(t);
     mem_free(t->counted);
-    count_targets_done(&t->targets);
     mem_free(t);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -18,6 +19,8 @@
 #define LOOKS_MAX        64 /* dead tasks checked at each drain, at most */
 #define CGROUP_DEPTH_MAX 32
 #define PID_LIMIT        (1 << 22) /* PID_MAX_LIMIT of the kernel */
+#define AGAIN_MIN        3
+#define AGAIN_NS         (200 * NS_PER_MS)
 
 bool targets_uid_of(uint32_t pid, uid_t *uid)
 {
@@ -212,6 +215,14 @@ void targets_add_descendants(struct targets *t, const struct scope *scope)
             map_put(&t->known, pid, 1);
     map_done(&meant);
     map_done(&parents);
+}
+
+bool targets_again(struct targets_again *a)
+{
+    uint64_t now_ns = clock_now_ns();
+    if (!a->tries++)
+        a->until_ns = now_ns + AGAIN_NS;
+    return a->tries <= AGAIN_MIN || now_ns < a->until_ns;
 }
 
 uint32_t targets_began(struct targets *t, const struct scope *scope, const uint32_t *tids, uint32_t n)

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A load that knows where the time of its threads goes: wall SECONDS. Each thread runs in burn() for some
- * milliseconds and waits in rest() for others, several hundred times a thread. At the end it prints a line for
- * each thread: "NAME LIFETIME BURN REST", in microseconds: its lifetime, the time on a CPU in burn() and the
- * time off the CPU in rest(). */
+/* A load that knows where the time of its threads goes: wall SECONDS [SLEEPERS]. Each thread runs in burn() for
+ * some milliseconds and waits in rest() for others, several hundred times a thread. At the end it prints a line
+ * for each thread: "NAME LIFETIME BURN REST", in microseconds: its lifetime, the time on a CPU in burn() and the
+ * time off the CPU in rest(). With SLEEPERS, SLEEPERS threads sleep from the start; the others are started when
+ * a line was read, and begin when a second one was. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "load.h"
 
 static double seconds = 3;
+static pthread_barrier_t begin;
 
 /* Names of threads, and how long they burn and rest in turn. "still" sleeps all the time. */
 struct turn {
@@ -40,6 +43,7 @@ static void *take_turns(void *arg)
 {
     struct turn *t = arg;
     pthread_setname_np(pthread_self(), t->name);
+    pthread_barrier_wait(&begin);
     long long start = now_ns(CLOCK_MONOTONIC), end = start + (long long)(seconds * 1e9);
     while (now_ns(CLOCK_MONOTONIC) < end) {
         long long cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -56,14 +60,41 @@ static void *take_turns(void *arg)
     return NULL;
 }
 
+static void *sleep_always(void *arg)
+{
+    for (;;)
+        pause();
+    return arg;
+}
+
+static int read_line(void)
+{
+    char line[16];
+    return fgets(line, sizeof line, stdin) != NULL;
+}
+
+static int wait_with(long sleepers)
+{
+    pthread_t thread;
+    for (long i = 0; i < sleepers; i++)
+        if (pthread_create(&thread, NULL, sleep_always, NULL))
+            return 1;
+    return puts("ready") < 0 || fflush(stdout) || !read_line();
+}
+
 int main(int argc, char **argv)
 {
     pthread_t threads[THREADS];
     if (argc > 1)
         seconds = atof(argv[1]);
+    if (pthread_barrier_init(&begin, NULL, THREADS + 1) || (argc > 2 && wait_with(atol(argv[2]))))
+        return 1;
     for (size_t i = 0; i < THREADS; i++)
         if (pthread_create(&threads[i], NULL, take_turns, &turns[i]))
             return 1;
+    if (argc > 2 && !read_line())
+        return 1;
+    pthread_barrier_wait(&begin);
     for (size_t i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     for (size_t i = 0; i < THREADS; i++)

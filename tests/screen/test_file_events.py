@@ -150,9 +150,9 @@ def off_cpu():
 
 
 def off_cpu_lost():
-    """a wait across lost records is unknown, and no wait is longer than the truth"""
+    """the time of lost records is unknown, then the next record tells; no wait is longer than the truth"""
     lost = WAITS[:1] + [(20, 0, LOST, 0)] + WAITS[1:]
-    assert waits(switches(lost)) == {"[wait]": 6, "[runnable]": 20}, waits(switches(lost))
+    assert waits(switches(lost)) == {"[wait]": 20 + 6, "[runnable]": 20}, waits(switches(lost))
     unseen = WAITS[:1] + WAITS[2:]  # it came back at an unknown time after 10 ms
     assert waits(switches(unseen)) == {"[wait]": 6, "[runnable]": 20}, waits(switches(unseen))
 
@@ -193,10 +193,11 @@ def wall_clock():
 
 
 def wall_clock_lost():
-    """across lost records what a thread did is unknown, and is no part of its time"""
+    """what a thread did while records were lost is unknown, and a row says so"""
     lost = WAITS[:5] + [(82, 0, LOST, 0)] + WAITS[5:]
     found = waits(switches(lost, clock=CLOCK), event="wall")
-    assert found == {"[worker]": 5, "[helper]": 10 + 9, "[wait]": 30, "[runnable]": 20}, found
+    assert found == {"[worker]": 5, "[helper]": 10 + 9, "[wait]": 30 + 4, "[runnable]": 20,
+                     "[unknown: records lost]": 2}, found
 
 
 def no_wall_clock():

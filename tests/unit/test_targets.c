@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "perf/count_target.h"
 #include "perf/targets.h"
 #include "unit_test.h"
 
@@ -20,17 +21,21 @@ static void threads_that_began_since_a_list_are_counted(void **state)
     uint32_t pid = (uint32_t)getpid(), n;
     struct scope scope = { .kind = SCOPE_PIDS, .ids = &pid, .n_ids = 1 };
     struct targets t;
+    struct count_targets counted;
     targets_init(&t, &scope, true);
     pthread_mutex_lock(&end);
     uint32_t *tids = targets_threads(&t, &n);
-    assert_true(n > 0);
+    assert_true(n > 0 && count_targets_of(&counted, &scope, 0, NULL));
     assert_int_equal(targets_began(&t, &scope, tids, n), 0);
+    assert_false(count_targets_began(&counted, &scope, 0));
     assert_int_equal(pthread_create(&thread, NULL, wait_for_end, &end), 0);
     assert_int_equal(targets_began(&t, &scope, tids, n), 1);
+    assert_true(count_targets_began(&counted, &scope, 0));
     pthread_mutex_unlock(&end);
     pthread_join(thread, NULL);
     mem_free(tids);
     targets_done(&t);
+    count_targets_done(&counted);
 }
 
 /* Children of a child: those of flametop itself are left out. */
