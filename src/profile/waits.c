@@ -202,12 +202,12 @@ void waits_switch_out(struct waits *w, struct waits_at at, bool preempted)
     bool told = t->left != THREAD_RUNNING && t->left_ns >= t->since_ns;
     enum thread_state next = told ? t->left : THREAD_WAITING;
     bool woken = told && t->woken_ns >= t->left_ns;
-    find_again(t, THREAD_RUNNING, t->stack);
+    uint64_t stack = told ? t->stack : WAITS_NO_STACK;
+    find_again(t, THREAD_RUNNING, WAITS_NO_STACK);
     if (is_off_cpu(t->state)) /* its switch-in was not seen: it ran for a part of the time */
         lose(w, t, t->since_ns);
     t->pid = at.pid; /* a new process may have got the number of a thread whose end was not seen */
-    if (!told)
-        t->stack = WAITS_NO_STACK;
+    t->stack = stack;
     t->cpu = at.cpu;
     change(w, t, at.time_ns, preempted || woken ? THREAD_RUNNABLE : next);
     t->left = THREAD_RUNNING;

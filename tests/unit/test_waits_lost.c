@@ -108,6 +108,21 @@ static void a_thread_on_another_cpu_runs_on(void **state)
     waits_done(&w);
 }
 
+static void a_thread_that_leaves_unseen_on_a_cpu_keeps_the_stack_of_its_next_wait(void **state)
+{
+    struct seen s = { 0 };
+    struct waits w = { .part = note, .ctx = &s };
+    waits_leave(&w, at(1, 10 * MS), THREAD_SLEEPING, 5);
+    waits_switch_out(&w, at(1, 10 * MS), false);
+    waits_leave(&w, at(1, 50 * MS), THREAD_SLEEPING, 6); /* no record says that it came */
+    waits_switch_out(&w, at(1, 50 * MS), false);
+    waits_switch_in(&w, at(1, 70 * MS));
+    assert_int_equal(s.sums[1][THREAD_UNKNOWN], 40 * MS);
+    assert_int_equal(s.sums[1][THREAD_SLEEPING], 20 * MS);
+    assert_int_equal(s.parts[s.n - 1].stack, 6);
+    waits_done(&w);
+}
+
 /* What it did between two losses is told by no record. */
 static void a_second_loss_hides_the_time_between(void **state)
 {
@@ -171,6 +186,7 @@ int main(void)
         cmocka_unit_test(a_thread_that_leaves_after_lost_records_ran_since),
         cmocka_unit_test(a_thread_found_after_lost_records_waits_since_they_ended),
         cmocka_unit_test(a_thread_on_another_cpu_runs_on),
+        cmocka_unit_test(a_thread_that_leaves_unseen_on_a_cpu_keeps_the_stack_of_its_next_wait),
         cmocka_unit_test(a_second_loss_hides_the_time_between),
         cmocka_unit_test(an_unconfirmed_wait_for_a_cpu_is_unknown),
         cmocka_unit_test(a_wait_that_ends_while_records_may_be_lost_is_unknown),
