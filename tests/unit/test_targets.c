@@ -17,22 +17,25 @@ static void *wait_for_end(void *end)
 static void threads_that_began_since_a_list_are_counted(void **state)
 {
     pthread_mutex_t end = PTHREAD_MUTEX_INITIALIZER;
-    pthread_t thread;
+    pthread_t threads[2];
     uint32_t pid = (uint32_t)getpid(), n;
     struct scope scope = { .kind = SCOPE_PIDS, .ids = &pid, .n_ids = 1 };
     struct targets t;
     struct count_targets counted;
     targets_init(&t, &scope, true);
     pthread_mutex_lock(&end);
+    /* a sanitizer may start a thread of its own now */
+    assert_int_equal(pthread_create(&threads[0], NULL, wait_for_end, &end), 0);
     uint32_t *tids = targets_threads(&t, &n);
     assert_true(n > 0 && count_targets_of(&counted, &scope, 0, NULL));
     assert_int_equal(targets_began(&t, &scope, tids, n), 0);
     assert_false(count_targets_began(&counted, &scope, 0));
-    assert_int_equal(pthread_create(&thread, NULL, wait_for_end, &end), 0);
+    assert_int_equal(pthread_create(&threads[1], NULL, wait_for_end, &end), 0);
     assert_int_equal(targets_began(&t, &scope, tids, n), 1);
     assert_true(count_targets_began(&counted, &scope, 0));
     pthread_mutex_unlock(&end);
-    pthread_join(thread, NULL);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
     mem_free(tids);
     targets_done(&t);
     count_targets_done(&counted);
@@ -58,8 +61,7 @@ static void children_that_began_since_a_list_are_added(void **state)
     targets_init(&t, &scope, true);
     uint32_t *tids = targets_threads(&t, &n);
     assert_int_equal(read(told[0], &grandchild, sizeof grandchild), sizeof grandchild);
-    assert_int_equal(n, 1);
-    assert_int_equal(targets_began(&t, &scope, tids, n), 1);
+    assert_true(n > 0 && targets_began(&t, &scope, tids, n) > 0);
     mem_free(tids);
     tids = targets_ids(&t, &n);
     assert_int_equal(n, 2);
