@@ -96,9 +96,8 @@ def of_perf():
     """a file of perf record --switch-events has the same shares; without switches, a sentence says so"""
     m.need_perf()
     options = "--switch-events", "-e", "cpu-clock:u", "-F", "2499", "-g"
-    second = "perf", *m.RECORD, "-o", m.path("cpus"), *options, "--sample-cpu", "--", *command()
-    for file in m.perf_record("process", *options, "--", *second), m.path("cpus"):
-        check(m.export(file, "report", "--latency"))
+    for name, *more in ("process",), ("cpus", "--sample-cpu"):
+        check(m.export(m.perf_record(name, *options, *more, "--", *command()), "report", "--latency"))
     file = m.perf_record("none", "-F", "99", "-g", "--", load(), "0.5")
     for option in ("--latency",), ("--parallelism", "1"):
         status, out, err = m.flametop("-i", file, *option, check=False)
