@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A serial part and a parallel one, again and again: foo runs in one thread for 9 parts of the time, then bar in
  * two threads, each on its own CPU, for 1 part. Of the CPU time, bar has 2 of 11 parts; of the time that a user
- * waits, 1 of 10. Parts are measured in CPU time, so that other programs do not change them.
+ * waits, 1 of 10. Parts are measured in CPU time, so that other programs do not change them; after them, it
+ * rests for as long as bar takes.
  * Usage: latency SECONDS [SECONDS OF A ROUND] */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -48,6 +49,13 @@ static void stay_on(int n)
     sched_setaffinity(0, sizeof one, &one);
 }
 
+/* At a real-time priority: the kernel keeps a twentieth of each CPU for other threads, and would give it to
+ * them in the middle of a part. */
+static void rest(void)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = (long)part_ns }, NULL);
+}
+
 static void *other(void *nothing)
 {
     stay_on(1);
@@ -73,6 +81,7 @@ int main(int argc, char **argv)
         pthread_barrier_wait(&both);
         bar();
         pthread_barrier_wait(&both);
+        rest();
     }
     return 0;
 }
