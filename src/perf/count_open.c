@@ -241,7 +241,7 @@ static bool open_once(struct count_set *c, bool *began, struct error *e)
     if (ok) {
         add_slots(c, &targets);
         open_all(c);
-        *began = count_targets_began(&targets, &c->scope, 0);
+        *began = count_targets_began(&targets, &c->scope);
     } else
         error_set(e, why.class, "counters: %s", why.text);
     count_targets_done(&targets);

@@ -6,7 +6,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/map.h"
 #include "base/mem.h"
 #include "perf/cpus.h"
 #include "perf/targets.h"
@@ -96,21 +95,18 @@ bool count_targets_of(struct count_targets *p, const struct scope *s, unsigned h
     return ok;
 }
 
-bool count_targets_began(const struct count_targets *p, const struct scope *s, unsigned how)
+bool count_targets_began(const struct count_targets *p, const struct scope *s)
 {
-    struct count_targets now;
-    struct map listed = { 0 };
-    size_t old = 0;
-    if (!p->tasks || s->kind == SCOPE_TIDS)
+    struct targets t;
+    if (!p->tasks)
         return false;
+    uint32_t *tids = mem_array(p->n, sizeof *tids);
     for (size_t i = 0; i < p->n; i++)
-        map_put(&listed, (uint64_t)p->items[i].pid, 1);
-    count_targets_of(&now, s, how, NULL);
-    while (old < now.n && map_get(&listed, (uint64_t)now.items[old].pid, NULL))
-        old++;
-    bool began = old < now.n;
-    count_targets_done(&now);
-    map_done(&listed);
+        tids[i] = (uint32_t)p->items[i].pid;
+    targets_init(&t, s, false);
+    bool began = targets_began(&t, s, tids, (uint32_t)p->n);
+    targets_done(&t);
+    mem_free(tids);
     return began;
 }
 

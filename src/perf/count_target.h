@@ -37,7 +37,7 @@ enum places_how {
  * nothing to count. */
 bool count_targets_of(struct count_targets *p, const struct scope *s, unsigned how, struct error *e);
 /* True if threads of the processes began since: they inherit counters that were open then, and no others. */
-bool count_targets_began(const struct count_targets *p, const struct scope *s, unsigned how);
+bool count_targets_began(const struct count_targets *p, const struct scope *s);
 void count_targets_done(struct count_targets *p); /* closes the cgroup descriptors */
 
 /* One event, counted at targets. */

@@ -12,8 +12,6 @@
 #include "perf/pmu.h"
 #include "perf/targets.h"
 
-#define HOW (COUNT_TARGETS_USER_TASKS | COUNT_TARGETS_SPLIT)
-
 struct counted {
     struct counter counter;
     char *why; /* NULL: no remark */
@@ -177,7 +175,7 @@ static void open_clock(struct tally *t)
 
 static bool open_events(struct tally *t, struct error *e)
 {
-    bool ok = count_targets_of(&t->targets, t->scope, HOW, e);
+    bool ok = count_targets_of(&t->targets, t->scope, COUNT_TARGETS_USER_TASKS | COUNT_TARGETS_SPLIT, e);
     if (ok && t->targets.split)
         open_clock(t);
     for (size_t i = 0; ok && i < t->events->n; i++) {
@@ -208,7 +206,7 @@ struct tally *tally_open(const struct event_list *events, const struct scope *sc
     open_raise_limit();
     struct targets_again again = { 0 };
     while (open_events(t, e)) {
-        if (!count_targets_began(&t->targets, scope, HOW) || !targets_again(&again))
+        if (!count_targets_began(&t->targets, scope) || !targets_again(&again))
             return t;
         close_events(t);
     }

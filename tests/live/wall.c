@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A load that knows where the time of its threads goes: wall SECONDS [SLEEPERS]. Each thread runs in burn() for
- * some milliseconds and waits in rest() for others, several hundred times a thread. At the end it prints a line
- * for each thread: "NAME LIFETIME BURN REST", in microseconds: its lifetime, the time on a CPU in burn() and the
- * time off the CPU in rest(). With SLEEPERS, SLEEPERS threads sleep from the start; the others are started when
- * a line was read, and begin when a second one was. */
+/* A load that knows where the time of its threads goes: wall SECONDS [SLEEPERS]. Each thread runs in burn()
+ * for some milliseconds and waits in rest() for others, several hundred times a thread. At the end it prints
+ * a line for each thread: "NAME LIFETIME BURN REST", in microseconds: its lifetime, the time on a CPU in
+ * burn() and the time off the CPU in rest(). With SLEEPERS, SLEEPERS threads sleep from the start; the others
+ * are started when a line was read, and begin when a second one was. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>

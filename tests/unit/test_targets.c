@@ -29,10 +29,10 @@ static void threads_that_began_since_a_list_are_counted(void **state)
     uint32_t *tids = targets_threads(&t, &n);
     assert_true(n > 0 && count_targets_of(&counted, &scope, 0, NULL));
     assert_int_equal(targets_began(&t, &scope, tids, n), 0);
-    assert_false(count_targets_began(&counted, &scope, 0));
+    assert_false(count_targets_began(&counted, &scope));
     assert_int_equal(pthread_create(&threads[1], NULL, wait_for_end, &end), 0);
     assert_int_equal(targets_began(&t, &scope, tids, n), 1);
-    assert_true(count_targets_began(&counted, &scope, 0));
+    assert_true(count_targets_began(&counted, &scope));
     pthread_mutex_unlock(&end);
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
