@@ -40,8 +40,9 @@ static size_t add_reason(struct listing *l, const struct pair_row *row, const ch
     while (i < l->reasons.n && strcmp(l->reasons.items[i].text, text) != 0)
         i++;
     if (i == l->reasons.n)
-        snprintf(VEC_PUSH(&l->reasons)->text, sizeof l->reasons.items->text, "%s", text);
+        *VEC_PUSH(&l->reasons) = (struct reason){ .rows = 0 };
     struct reason *r = &l->reasons.items[i];
+    snprintf(r->text, sizeof r->text, "%s", text);
     buf_printf(&r->names, "%s%s", r->rows++ ? ", " : "", row->name);
     return i + 1;
 }
