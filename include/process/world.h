@@ -92,6 +92,9 @@ const char *world_process_comm(const struct world *w, uint32_t pid);
  * the parent whose memory and name the forked child still has (the child may soon be another program or
  * gone). Reading is slow and may block, so it is separate from installing: hold no lock. */
 uint32_t world_wants_proc(const struct world *w, uint32_t pid);
+/* Live: true if records were lost since all was known of this process. Its program, its mappings and the
+ * names of its threads may have changed: read it again, and install it. */
+bool world_is_stale(const struct world *w, uint32_t pid);
 struct proc_snapshot;
 struct proc_snapshot *world_read_proc(uint32_t pid); /* never NULL; empty if unreadable */
 void world_install(struct world *w, uint32_t pid, struct proc_snapshot *p); /* takes ownership of p */

@@ -141,12 +141,12 @@ static bool replace(struct space *s, struct modtab *t, uint64_t start, uint64_t 
     return true;
 }
 
-static bool covers(const struct space *s, const struct space_map *m)
+bool space_covers(const struct space *s, const struct space_map *m, bool exactly)
 {
     uint64_t at = m->start;
 
     for (uint32_t i = first_behind(s, at); at < m->end; at = s->maps[i++].end)
-        if (i >= s->n || s->maps[i].start > at)
+        if (i >= s->n || s->maps[i].start > at || (exactly && !continues(&s->maps[i], m)))
             return false;
     return true;
 }
@@ -194,7 +194,7 @@ static bool merge(struct space *s, struct modtab *t, const struct space_map *m, 
         return true;
     if (hidden_by_retired(s, &whole)) {
         *changed = false;
-        return covers(s, m);
+        return space_covers(s, m, false);
     }
     modtab_hold(whole.mod);
     splice(s, t, from, to, &whole, 1);

@@ -44,6 +44,8 @@ bool space_fill(struct space *s, const struct space_map *m);
 bool space_cut(struct space *s, struct modtab *t, uint64_t start, uint64_t end, bool retire);
 /* Adds another space's mapping to the retired ones, as the oldest. */
 void space_remember(struct space *s, struct modtab *t, const struct space_map *m);
+/* True if something is mapped at each address of m; exactly: the same bytes of the same module. */
+bool space_covers(const struct space *s, const struct space_map *m, bool exactly);
 bool space_maps_module(const struct space *s, const struct mod *mod);
 /* Replaces module `from` by `to` in all mappings. */
 void space_change_module(struct space *s, struct modtab *t, struct mod *from, struct mod *to);

@@ -132,6 +132,7 @@ static struct proc *fork_process(struct world *w, const struct record *r, const 
         space->refs++;
     p = proc_new(w, r->task.pid, space);
     set_parent(w, p, r->task.ppid);
+    p->losses = own ? w->losses : parent->proc->losses;
     p->forked = !own;
     p->uid = parent->proc->uid;
     p->cgroup = parent->proc->cgroup;
@@ -243,7 +244,8 @@ void world_apply(struct world *w, const struct record *r)
         apply_namespaces(w, r);
         break;
     case PERF_RECORD_LOST:
-        w->lost = true;
+        w->losses++;
+        w->lost_ns = r->id.time_ns;
         break;
     default:
         break;

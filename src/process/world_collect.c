@@ -75,9 +75,9 @@ void world_collect(struct world *w, const uint8_t *keep_threads, const uint8_t *
 {
     uint32_t *ids;
 
-    if (w->live && w->lost)
+    if (w->live && w->losses != w->losses_collected)
         end_ghosts(w);
-    w->lost = false;
+    w->losses_collected = w->losses;
     ids = compact_threads(w, keep_threads);
     shrink_entries(w);
     modtab_collect(&w->modules, keep_modules, n_keep_modules);

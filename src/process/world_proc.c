@@ -37,6 +37,13 @@ uint32_t world_wants_proc(const struct world *w, uint32_t pid)
     return parent->read || !parent->n_live ? pid : parent->pid;
 }
 
+bool world_is_stale(const struct world *w, uint32_t pid)
+{
+    const struct proc *p = w->live && w->losses ? proc_find(w, pid) : NULL;
+
+    return p && p->losses != w->losses && p->n_live && pid != 0 && pid != WORLD_NO_PID;
+}
+
 struct proc_snapshot *world_read_proc(uint32_t pid)
 {
     return proc_read(pid);
@@ -85,11 +92,36 @@ static void note_copy(struct world *w, const struct proc *p, const struct maps_e
     module_put(m);
 }
 
+static struct space_map map_of(struct world *w, const struct proc *p, const struct maps_entry *e)
+{
+    struct module like = {
+        .path = e->path, .maj = e->maj, .min = e->min, .ino = e->ino, .map_start = e->start, .map_end = e->end
+    };
+    struct space_map map = { .start = e->start, .end = e->end, .mod = user_mod(w, p, &like, e->program) };
+
+    if (e->program)
+        memfd_learn(w, e->ino, true);
+    if (map.mod->module->kind == MODULE_JIT)
+        map.pgoff = map.start;
+    else if (map.mod->module->kind == MODULE_FILE)
+        map.pgoff = e->pgoff;
+    return map;
+}
+
+/* Adds a mapping where none is known. */
+static void fill_map(struct world *w, struct space *s, const struct space_map *map)
+{
+    size_t before = space_bytes(s);
+    bool changed = space_fill(s, map);
+
+    if (!changed)
+        modtab_drop_unused(&w->modules, map->mod);
+    space_changed(w, s, before, changed);
+}
+
 static void install_maps(struct world *w, struct proc *p, const struct proc_snapshot *snap)
 {
     struct space *s = p->image->space;
-    bool changed = false;
-    size_t before;
 
     if (s->complete)
         return;
@@ -97,31 +129,101 @@ static void install_maps(struct world *w, struct proc *p, const struct proc_snap
      * not change its parent. */
     if (s->owner_pid != p->pid)
         s = image_writable(w, p->image, p->pid);
-    before = space_bytes(s);
     for (uint32_t i = 0; i < snap->maps.n; i++) {
         const struct maps_entry *e = &snap->maps.items[i];
-        struct module like = { .path = e->path,
-                               .maj = e->maj,
-                               .min = e->min,
-                               .ino = e->ino,
-                               .map_start = e->start,
-                               .map_end = e->end };
-        struct space_map map = { .start = e->start, .end = e->end, .mod = user_mod(w, p, &like, e->program) };
+        struct space_map map = map_of(w, p, e);
 
-        if (e->program)
-            memfd_learn(w, e->ino, true);
-        if (map.mod->module->kind == MODULE_JIT)
-            map.pgoff = map.start;
-        else if (map.mod->module->kind == MODULE_FILE)
-            map.pgoff = e->pgoff;
         note_copy(w, p, e, &map);
-        if (space_fill(s, &map))
-            changed = true;
-        else
-            modtab_drop_unused(&w->modules, map.mod);
+        fill_map(w, s, &map);
     }
     s->complete = true;
-    space_changed(w, s, before, changed);
+}
+
+/* ---- after records were lost ---- */
+
+/* True if the process has called exec: that maps the vDSO anew, at a random address. Without randomisation,
+ * the new program's mappings replace those of the previous one. */
+static bool runs_another_program(const struct space *s, const struct proc_snapshot *snap)
+{
+    bool known = false, seen = false, same = false;
+
+    for (uint32_t i = 0; i < s->n; i++) {
+        if (s->maps[i].mod->module->kind != MODULE_VDSO)
+            continue;
+        known = true;
+        for (uint32_t j = 0; j < snap->maps.n; j++) {
+            bool vdso = !strcmp(snap->maps.items[j].path, "[vdso]");
+            seen |= vdso;
+            same |= vdso && snap->maps.items[j].start == s->maps[i].start;
+        }
+    }
+    return known && seen && !same;
+}
+
+static bool is_same_file(const struct module *a, const struct module *b)
+{
+    return a->kind == MODULE_FILE && b->kind == MODULE_FILE && a->ino && a->ino == b->ino &&
+           a->maj == b->maj && a->min == b->min;
+}
+
+/* Adds the mappings whose records were lost. What anonymous memory contains is known from its record only. */
+static void correct_maps(struct world *w, struct proc *p, const struct proc_snapshot *snap)
+{
+    for (uint32_t i = 0; i < snap->maps.n; i++) {
+        const struct maps_entry *e = &snap->maps.items[i];
+        struct space_map map = map_of(w, p, e);
+        bool jit = map.mod->module->kind == MODULE_JIT;
+        const struct space_map *known = space_find(p->image->space, map.start);
+
+        /* a record has the path that the process sees */
+        if (known && known->mod != map.mod && is_same_file(known->mod->module, map.mod->module)) {
+            modtab_drop_unused(&w->modules, map.mod);
+            map.mod = known->mod;
+        }
+        map.time_ns = w->lost_ns;
+        if (space_covers(p->image->space, &map, !jit)) {
+            modtab_drop_unused(&w->modules, map.mod);
+            continue;
+        }
+        struct space *s = image_writable(w, p->image, p->pid);
+        note_copy(w, p, e, &map);
+        (jit ? fill_map : map_add)(w, s, &map);
+    }
+}
+
+/* /proc adds what a worker of the kernel does to its name: "kworker/0:1-events" and "kworker/0:1+events" are
+ * "kworker/0:1". */
+static bool is_same_comm(const char *a, const char *b)
+{
+    size_t n = strcspn(a, "-+");
+
+    return !strcmp(a, b) ||
+           (!strncmp(a, "kworker/", strlen("kworker/")) && n == strcspn(b, "-+") && !strncmp(a, b, n));
+}
+
+static void correct_comm(struct world *w, struct task *t, const char *comm)
+{
+    if (t->guessed || t->zombie >= 0 || is_same_comm(t->comm, comm))
+        return;
+    task_supersede(w, t);
+    task_set_comm(w, t, comm, strlen(comm));
+    t->since_ns = w->lost_ns;
+}
+
+/* Corrects what is known of a process. */
+static void correct(struct world *w, struct proc *p, const struct proc_snapshot *snap)
+{
+    if (runs_another_program(p->image->space, snap)) {
+        proc_exec(w, p);
+        p->image->space->complete = false; /* and is filled */
+    } else {
+        correct_maps(w, p, snap);
+    }
+    for (uint32_t i = 0; i < snap->n_threads; i++) {
+        struct task *t = task_find(w, snap->threads[i].tid);
+        if (t && t->proc == p)
+            correct_comm(w, t, snap->threads[i].comm);
+    }
 }
 
 static void install_threads(struct world *w, struct proc *p, const struct proc_snapshot *snap)
@@ -176,6 +278,9 @@ void world_install(struct world *w, uint32_t pid, struct proc_snapshot *snap)
         if (snap->gone)
             task_exit(w, leader);
     }
+    if (!snap->gone && p->losses != w->losses)
+        correct(w, p, snap);
+    p->losses = w->losses;
     p->read = p->namespaces_read = true;
     if (!snap->gone) {
         p->uid = snap->uid;

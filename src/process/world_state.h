@@ -28,6 +28,7 @@ struct proc {
     uint32_t pid, ppid, uid;
     uint32_t namespaces; /* number of the set; 0: unknown */
     uint32_t n_tasks, n_live;
+    uint32_t losses;               /* world.losses when all of this process was known */
     uint64_t cgroup;               /* from /proc; 0: unknown */
     char parent[WORLD_PARENT_MAX]; /* as in struct world_thread */
     bool read;                     /* /proc was read, or the attempt failed */
@@ -84,7 +85,8 @@ struct world {
     bool live;
     bool as_perf; /* world_set_as_perf */
     bool with_data;
-    bool lost; /* records were lost since the last collection */
+    uint32_t losses, losses_collected; /* how often records were lost; at the last collection */
+    uint64_t lost_ns;                  /* when last */
     uint32_t version, next_image, jit_epochs;
     uint64_t next_serial;
     struct map tasks, procs, images; /* tid, pid, image id → pointer */

@@ -122,6 +122,7 @@ struct proc *proc_new(struct world *w, uint32_t pid, struct space *space)
 
     p->pid = pid;
     p->uid = ~0u;
+    p->losses = w->losses;
     /* idle tasks and ended processes have nothing in /proc */
     if (!space)
         space = empty_space(w, pid, !w->live || pid == 0 || pid == WORLD_NO_PID);
@@ -138,6 +139,7 @@ void proc_exec(struct world *w, struct proc *p)
     before->refs++;
     image_put(w, p->image);
     p->namespaces_read = p->forked = false;
+    p->losses = w->losses;
     p->image = image_new(w, w->as_perf ? before : empty_space(w, p->pid, true));
     if (!w->as_perf)
         p->image->before = before;

@@ -10,15 +10,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
-#include "process/proc.h"
 #include "unit_test.h"
 #include "world_fixture.h"
-
-static void read_and_install(struct world *w, uint32_t pid)
-{
-    world_install(w, pid, world_read_proc(pid));
-}
 
 /* The dynamic linker's data about the object at an address. */
 struct object {
@@ -180,26 +173,6 @@ static void an_ended_process_is_requested_once(void **state)
     world_free(w);
 }
 
-static struct proc_snapshot *snapshot(uint32_t pid, const char *comm, uint32_t uid)
-{
-    struct proc_snapshot *p = mem_zalloc(sizeof *p);
-
-    p->pid = pid;
-    p->uid = uid;
-    MEM_GROW(p->threads, p->threads_cap, 1);
-    p->threads[p->n_threads] = (struct proc_thread){ .tid = pid };
-    snprintf(p->threads[p->n_threads++].comm, 16, "%s", comm);
-    return p;
-}
-
-static void snapshot_map(struct proc_snapshot *p, const char *line)
-{
-    char text[256];
-
-    snprintf(text, sizeof text, "%s", line);
-    maps_add_text(&p->maps, text, strlen(text), true);
-}
-
 static void later_mapping_records_override_the_maps_read(void **state)
 {
     struct world *w = world_new(true);
@@ -330,7 +303,6 @@ static void lost_records_cause_a_full_rescan(void **state)
 static void a_process_whose_exit_record_was_lost_is_found_to_have_ended(void **state)
 {
     struct world *w = world_new(true);
-    struct record lost = record(PERF_RECORD_LOST);
     pid_t child = fork();
     uint32_t t;
 
@@ -340,7 +312,7 @@ static void a_process_whose_exit_record_was_lost_is_found_to_have_ended(void **s
     waitpid(child, NULL, 0);
     collect_all(w);
     assert_int_equal(world_thread_count(w), t + 1);
-    world_apply(w, &lost);
+    do_lose(w);
     collect_all(w);
     assert_int_equal(world_thread_count(w), 1);
     world_free(w);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/mem.h"
+#include "process/proc.h"
 #include "process/world.h"
 #include "unit_test.h"
 
@@ -63,6 +65,13 @@ static inline void do_map(struct world *w, uint32_t pid, uint64_t start, uint64_
     world_apply(w, &r);
 }
 
+static inline void do_lose(struct world *w)
+{
+    struct record r = record(PERF_RECORD_LOST);
+
+    world_apply(w, &r);
+}
+
 static inline void do_kernel_map(struct world *w, uint64_t start, uint64_t len, const char *path)
 {
     struct record r = record(PERF_RECORD_MMAP);
@@ -86,6 +95,33 @@ static inline void do_ksymbol(struct world *w, uint64_t addr, uint32_t len, cons
     r.ksymbol.flags = gone ? PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER : 0;
     r.ksymbol.name = name;
     world_apply(w, &r);
+}
+
+/* ---- /proc ---- */
+
+static inline void read_and_install(struct world *w, uint32_t pid)
+{
+    world_install(w, pid, world_read_proc(pid));
+}
+
+static inline struct proc_snapshot *snapshot(uint32_t pid, const char *comm, uint32_t uid)
+{
+    struct proc_snapshot *p = mem_zalloc(sizeof *p);
+
+    p->pid = pid;
+    p->uid = uid;
+    MEM_GROW(p->threads, p->threads_cap, 1);
+    p->threads[p->n_threads] = (struct proc_thread){ .tid = pid };
+    snprintf(p->threads[p->n_threads++].comm, 16, "%s", comm);
+    return p;
+}
+
+static inline void snapshot_map(struct proc_snapshot *p, const char *line)
+{
+    char text[256];
+
+    snprintf(text, sizeof text, "%s", line);
+    maps_add_text(&p->maps, text, strlen(text), true);
 }
 
 /* ---- queries ---- */

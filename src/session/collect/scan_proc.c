@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Scans /proc for what records do not contain: mappings from before the start, memfds, namespaces. Reading
+/* Scans /proc for what records do not contain: mappings from before the start, memfds, namespaces, and what
+ * was in lost records. Reading
  * /proc may be slow (a process that is stuck in the kernel holds its map lock), so it is not done under
  * the lock. */
+#include "base/clock.h"
 #include "base/mem.h"
 #include "process/namespaces.h"
 #include "session/session_state.h"
@@ -12,6 +14,18 @@ static void read_proc(struct session *s, uint32_t pid)
     struct proc_snapshot *snapshot = world_read_proc(pid);
     pthread_mutex_lock(&s->store.lock);
     world_install(s->store.world, pid, snapshot);
+}
+
+/* If records are lost all the time, each process could be read again and again: uses 1 % of one CPU at most,
+ * and waits for at most half of the time. */
+static void read_stale(struct session *s, uint32_t pid)
+{
+    uint64_t start_ns = clock_now_ns(), start_cpu_ns = clock_thread_cpu_ns();
+    if (start_ns < s->collect.stale_after_ns)
+        return;
+    read_proc(s, pid);
+    uint64_t end_ns = clock_now_ns(), pause_ns = 100 * (clock_thread_cpu_ns() - start_cpu_ns);
+    s->collect.stale_after_ns = end_ns + (pause_ns > end_ns - start_ns ? pause_ns : end_ns - start_ns);
 }
 
 static void read_memfd(struct session *s, const struct world_memfd *m)
@@ -50,6 +64,8 @@ void scan_proc_of(struct session *s, uint32_t pid)
         read_remap(s, &r);
     for (uint32_t next; (next = world_wants_proc(s->store.world, pid));)
         read_proc(s, next);
+    if (world_is_stale(s->store.world, pid))
+        read_stale(s, pid);
     if (world_wants_namespaces(s->store.world, pid))
         read_namespaces(s, pid);
 }
