@@ -19,6 +19,7 @@ struct targets {
     bool follow;      /* include the tasks that these fork */
     struct map known; /* pid or tid → 1; SCOPE_USER: pid → whether it is the user's */
     size_t sweep_at;  /* number of known tasks at which dead ones are removed */
+    bool stale;       /* records were lost: see targets_catch_up */
     uint64_t n_ended; /* tasks of the scope whose EXIT record was seen */
 };
 
@@ -43,6 +44,9 @@ uint32_t targets_began(struct targets *t, const struct scope *scope, const uint3
 uint32_t *targets_ids(const struct targets *t, uint32_t *n);
 /* Follow FORK, EXIT and COMM. True if the record belongs to the targets (or to no task at all). */
 bool targets_take(struct targets *t, const struct record *r);
+/* After records were lost: finds in /proc what they would have told, the children of the scope's processes,
+ * and who owns a process. Reads all of /proc then: call it once in a while. */
+void targets_catch_up(struct targets *t, const struct scope *scope);
 /* True if one of them still runs (a zombie does not). Always true for SCOPE_USER and for all tasks. */
 bool targets_alive(struct targets *t);
 /* The same for a list of processes or threads. */

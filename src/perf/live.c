@@ -345,10 +345,14 @@ static bool belongs(struct live *l, const struct record *r)
 {
     if (l->plan.filter) {
         bool mine = targets_take(&l->targets, r);
-        l->before_exec &= !(mine && r->type == PERF_RECORD_COMM && r->comm.exec);
+        /* if records were lost, that of the exec may be among them */
+        l->before_exec &=
+            r->type != PERF_RECORD_LOST && !(mine && r->type == PERF_RECORD_COMM && r->comm.exec);
         return mine && !(l->before_exec && r->type == PERF_RECORD_SAMPLE);
     }
-    if (l->targets.kind != SCOPE_USER && (r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT))
+    bool of_targets =
+        r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT || r->type == PERF_RECORD_LOST;
+    if (l->targets.kind != SCOPE_USER && of_targets)
         targets_take(&l->targets, r);
     return true;
 }
@@ -577,6 +581,7 @@ static uint32_t count_lost(struct live *l, const struct cpus *now)
 void live_check_cpus(struct live *l)
 {
     const struct cpus *now = &l->now;
+    targets_catch_up(&l->targets, &l->plan.cfg.scope);
     if (cpus_watch_look(&l->online, &l->now))
         open_narrow_cpus(&l->plan, &l->now);
     bool gone = have_ended(l);

@@ -200,11 +200,11 @@ static bool descends(const struct map *parents, const struct map *meant, uint64_
     return is_meant;
 }
 
-void targets_add_descendants(struct targets *t, const struct scope *scope)
+static void add_descendants(struct targets *t, const struct scope *scope)
 {
     struct map parents = { 0 }, meant = { 0 };
     uint64_t pid;
-    if (t->kind != SCOPE_PIDS || !t->follow || scope->own || scope->command)
+    if (t->kind != SCOPE_PIDS || !t->follow || scope->own)
         return;
     list_parents(&parents);
     for (uint32_t i = 0; i < scope->n_ids; i++)
@@ -215,6 +215,12 @@ void targets_add_descendants(struct targets *t, const struct scope *scope)
             map_put(&t->known, pid, 1);
     map_done(&meant);
     map_done(&parents);
+}
+
+void targets_add_descendants(struct targets *t, const struct scope *scope)
+{
+    if (!scope->command)
+        add_descendants(t, scope);
 }
 
 bool targets_again(struct targets_again *a)
@@ -256,18 +262,24 @@ static bool is_gone(uint32_t id)
     return kill((pid_t)id, 0) != 0 && errno == ESRCH;
 }
 
+/* Keeps the tasks that have ended, or those that have not. */
+static void keep(struct targets *t, bool ended)
+{
+    struct map kept = { 0 };
+    uint64_t id, value;
+    for (size_t pos = 0; map_next(&t->known, &pos, &id, &value);)
+        if (is_gone((uint32_t)id) == ended)
+            map_put(&kept, id, value);
+    map_done(&t->known);
+    t->known = kept;
+}
+
 /* Remove dead tasks. A main thread may end before the others, so its EXIT alone does not remove a process:
  * such processes are checked when there are too many. */
 static void sweep(struct targets *t)
 {
-    struct map alive = { 0 };
-    uint64_t id, value;
-    for (size_t pos = 0; map_next(&t->known, &pos, &id, &value);)
-        if (!is_gone((uint32_t)id))
-            map_put(&alive, id, value);
-    map_done(&t->known);
-    t->known = alive;
-    t->sweep_at = alive.n > SWEEP_MIN / 2 ? 2 * alive.n : SWEEP_MIN;
+    keep(t, false);
+    t->sweep_at = t->known.n > SWEEP_MIN / 2 ? 2 * t->known.n : SWEEP_MIN;
 }
 
 static void remember(struct targets *t, uint32_t id, uint64_t value)
@@ -350,6 +362,8 @@ bool targets_take(struct targets *t, const struct record *r)
     case PERF_RECORD_MMAP:
     case PERF_RECORD_MMAP2:
         return knows(t, r->mmap.pid, r->mmap.tid);
+    case PERF_RECORD_LOST:
+        return t->stale = true;
     case PERF_RECORD_NAMESPACES:
         return knows(t, r->namespaces.pid, r->namespaces.tid);
     case PERF_RECORD_SAMPLE:
@@ -359,6 +373,16 @@ bool targets_take(struct targets *t, const struct record *r)
     default:
         return true;
     }
+}
+
+void targets_catch_up(struct targets *t, const struct scope *scope)
+{
+    if (!t->stale)
+        return;
+    t->stale = false;
+    if (t->kind == SCOPE_USER)
+        keep(t, true); /* /proc does not tell any more who owned them */
+    add_descendants(t, scope);
 }
 
 static bool is_running(uint32_t id)
