@@ -189,6 +189,7 @@ def saved_again():
         assert woken(again) == woken(text) and again.count("\n") == text.count("\n"), name
 
 
+@m.seen_everywhere()
 def interrupts():
     """timers and disk interrupts are named as such; without stacks, an interrupt is no thread"""
     program = (m.build("waits", "-pthread"), "2")
