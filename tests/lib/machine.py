@@ -71,7 +71,7 @@ def build(name, *flags):
 @functools.lru_cache(None)
 def shape():
     """The load tests/live/shape.c, which runs as long as the test program and leaves CPU time to others."""
-    return low_priority(start(build("shape"), "36000"))
+    return busy(build("shape"), "36000")
 
 
 def compiled(name, text, *flags):
@@ -125,6 +125,11 @@ def low_priority(process, nice=10):
     with contextlib.suppress(OSError):  # of kernels that share CPUs between sessions first
         write("/proc/%d/autogroup" % process.pid, str(nice))
     return process
+
+
+def busy(*argv, **more):
+    """Starts a load that computes all the time, and leaves CPU time to others."""
+    return low_priority(start(*argv, **more))
 
 
 def pythons():

@@ -10,6 +10,7 @@ import machine as m
 import perfdata_maker as p
 from ptyscreen import Screen, Skip, run
 
+loads = []  # of the present test
 ROW = re.compile(r"^ *(\d+\.\d\d) (?:.{7}) *([\d,]+) +([0-9a-f]+) ")
 
 
@@ -25,7 +26,10 @@ def program(*flags):
 def started(*args, load=(), flags=(), first=r"divide$", size=(120, 50)):
     """Starts flametop on a test load and waits for the load's first function."""
     m.need_events()
-    pid = m.start(program(*flags), "36000", *load).pid
+    for other in loads:
+        m.stop(other)
+    loads[:] = [m.busy(program(*flags), "36000", *load)]
+    pid = loads[0].pid
     atexit.register(lambda: os.path.exists("/tmp/perf-%d.map" % pid) and os.unlink("/tmp/perf-%d.map" % pid))
     s = Screen(["-F", "199", "-p", str(pid), *args], size=size)
     s.wait(r"^ *\d+\.\d+ .*\b%s" % first)
@@ -178,7 +182,7 @@ def newer_source():
     m.tool("cc", "-O1", "-g", "-o", out, source)
     os.utime(out, (1000000000, 1000000000))
     os.utime(source, (1000000001, 1000000001))
-    load = m.start(out, "36000")
+    load = m.busy(out, "36000")
     with Screen(["-F", "199", "-p", str(load.pid)], size=(120, 50)) as s:
         s.wait(r"^ *\d+\.\d+ .*\bdivide$")
         s.send("a", shows=r"changed\.c is newer than changed: not shown")
@@ -199,7 +203,7 @@ def kernel():
     """a kernel function is read from memory or vmlinux, else its addresses and the reason are shown"""
     m.need_events()
     m.need_root()
-    load = m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
+    load = m.busy("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
     with Screen(["-F", "199", "-p", str(load.pid)], size=(120, 50)) as s:
         s.send("K", shows=r"only: *kernel")
         s.wait(r"^ *\d+\.\d+ .* \[kernel\] +\w+")
@@ -222,7 +226,7 @@ def huge():
     need_capstone()
     m.need_events()
     m.need_x86_64()
-    load = m.start(m.compiled("huge", HUGE, "-O1"))
+    load = m.busy(m.compiled("huge", HUGE, "-O1"))
     with Screen(["-F", "199", "-p", str(load.pid)], size=(120, 50)) as s:
         s.wait(r"^ *\d+\.\d+ .*\bhuge$")
         s.send("a", shows=r"8388\d+ bytes of code: only the part around the hottest is shown")

@@ -10,7 +10,7 @@ loads = {}
 def started(args=(), flags=(), size=(120, 40), first=r"^ *\d+\.\d+ .*hot_a"):
     m.need_events()
     if flags not in loads:
-        loads[flags] = m.start(m.build("shape", *flags), "36000")
+        loads[flags] = m.busy(m.build("shape", *flags), "36000")
     s = Screen(["-F", "199", "-p", str(loads[flags].pid), *args], size=size)
     s.wait(first)
     return s

@@ -27,7 +27,7 @@ def caller():
     if os.cpu_count() > 32:
         raise Skip("with this many CPUs one process stays within the budget")
     if not busy:
-        busy = m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
+        busy = m.busy("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
     return str(busy.pid)
 
 
@@ -203,7 +203,7 @@ def cgroups():
     with m.cgroups(names[0], names[1], names[1] + "/below") as folders, contextlib.ExitStack() as stack:
         stack.callback(lambda: [m.stop(load) for load in loads])
         for program, folder in (("shape", folders[0]), ("divide", folders[2])):
-            loads.append(m.start(m.build(program), "36000"))
+            loads.append(m.busy(m.build(program), "36000"))
             with open(folder + "/cgroup.procs", "w") as f:
                 f.write(str(loads[-1].pid))
         chosen = ",".join("/" + name for name in names)
@@ -235,7 +235,7 @@ def cgroups():
 def scopes():
     """a menu changes the scope: threads, a user, CPUs, and whether children are followed"""
     m.need_events()
-    load = m.start("sh", "-c", "while :; do :; done")
+    load = m.busy("sh", "-c", "while :; do :; done")
     with Screen(["-p", str(load.pid)], size=(120, 30)) as s:
         s.wait(r"scope: pid %d .*LIVE" % load.pid)
         s.send("F", shows=r"scope: only pid %d .*LIVE" % load.pid)
@@ -291,7 +291,7 @@ def no_such_process():
 def one_half():
     """with user space only, K does not offer to show the kernel only"""
     m.need_events()
-    load = m.start("sh", "-c", "while :; do :; done")
+    load = m.busy("sh", "-c", "while :; do :; done")
     with Screen(["-K", "-p", str(load.pid)], size=(120, 30)) as s:
         s.wait(r"LIVE")
         s.send("K", shows=r"only user space is sampled: there is nothing else to show")

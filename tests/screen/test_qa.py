@@ -267,7 +267,7 @@ def nothing_to_act_on():
 def events_of_one_list():
     """an event without samples says that others have some, and a key shows them"""
     m.need_events()
-    spins = m.start(m.build("shape"), "36000")
+    spins = m.busy(m.build("shape"), "36000")
     with Screen(["-F", "199", "-p", str(spins.pid), "-e", "alignment-faults,cpu-clock"], size=(120, 40)) as s:
         s.wait(r"no samples of alignment-faults in this window so far; the other events have some: \] shows")
         s.send("]", shows=r"cpu-clock 199Hz \[2/2\]")

@@ -32,7 +32,7 @@ def need_paranoid():
 def ordinary_user():
     """an ordinary user gets what the kernel allows, and a hint how to get more"""
     before = need_paranoid()
-    load = m.start(m.build("shape"), "36000", user="nobody", group=65534, extra_groups=[])
+    load = m.busy(m.build("shape"), "36000", user="nobody", group=65534, extra_groups=[])
     try:
         for level in ("2", "3", "4"):
             open(PARANOID, "w").write(level)
@@ -80,7 +80,7 @@ def hidden_kernel():
     m.need_root()
     setting = "/proc/sys/kernel/kptr_restrict"
     before = open(setting).read()
-    load = m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
+    load = m.busy("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
     try:
         for level in ("1", "2"):
             open(setting, "w").write(level)

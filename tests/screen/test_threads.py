@@ -124,7 +124,7 @@ def search():
 
 def chosen_process():
     """the process is that of the row, of the zoom, or of the scope; else one that is picked"""
-    busy = m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
+    busy = m.busy("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
     idle = m.load_threads("many", "2", "the-idle-one")
     m.need_events()
     scope = "%d,%d" % (busy.pid, idle.pid)

@@ -254,7 +254,7 @@ def flame_chart():
 def live():
     """while sampling goes on, the selected range stays"""
     m.need_events()
-    load = m.start(m.build("shape"), "36000")
+    load = m.busy(m.build("shape"), "36000")
     with Screen(["-F", "199", "-p", str(load.pid)], size=(80, 24)) as s:
         s.wait(r"^ *\d+\.\d+ .*hot_a")
         s.until(lambda: (samples_of(s, "main") or 0) > 200, "few samples come")

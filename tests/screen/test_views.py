@@ -236,7 +236,7 @@ def rates():
         shown = r"^ *[\d.]+ +([\d.]+) +[\d,]+ .* %d shape/%d" % (m.shape().pid, m.shape().pid)
         s.until(lambda: abs(float(re.search(shown, s.text(), re.M).group(1)) - wanted) < 20,
                 "%CPU was never " + str(wanted))
-    faults = m.start(m.build("faults"), "36000")
+    faults = m.busy(m.build("faults"), "36000")
     with Screen(["-e", "page-faults", "-p", str(faults.pid)], size=(120, 40)) as s:
         s.wait(r"SELF% +TOTAL% +PER SEC +SAMPLES")
         s.wait(r"^ *[\d.]+ +[\d.]+ +[\d.]+( [KMG])? +[\d,]+ ")
