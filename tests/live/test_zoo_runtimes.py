@@ -57,7 +57,9 @@ def go_with_c():
     """Go that calls C, and is called back, across stacks. A file lacks the memory for that."""
     need("go", "gcc")
     m.tool("go", "build", "-o", m.path("cgo"), source("cgo.go"), env=dict(GO, CGO_ENABLED="1"))
-    check(zoo.Truth(source("cgo.go")), [m.path("cgo")], from_file=False, roots=0.98, stops=GO_STOPS)
+    # Go's own signals, which interrupt code on the other stack, are a matter of the load of the machine
+    check(zoo.Truth(source("cgo.go")), ["env", "GODEBUG=asyncpreemptoff=1", m.path("cgo")], from_file=False,
+          roots=0.99, stops=GO_STOPS)
 
 
 NODE = ("node", "--perf-basic-prof", "--no-turbo-inlining")
