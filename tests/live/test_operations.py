@@ -321,11 +321,20 @@ def without_feedback():
     assert own < total / 10, (own, total)
 
 
+def calls_in_seconds(threads):
+    """How many calls each thread of a storm makes in some seconds: until flametop samples less, it is over its
+    budget, and records may be lost."""
+    few, began = 300000, time.monotonic()
+    m.ran(*storm(threads, few))
+    return max(few, int(3 * few / (time.monotonic() - began)))
+
+
 def stormed(*options):
     """of a storm of system calls: flametop's JSON, the number of calls, flametop's and the storm's time"""
+    calls = calls_in_seconds(3)
     process = in_background("--latency", "syscalls", *options, "-o", m.path("storm.json"))
     own, began = m.cpu_seconds(process.pid), time.monotonic()
-    calls_made = int(m.ran(*storm(3, 1500000)).stdout.split()[1])
+    calls_made = int(m.ran(*storm(3, calls)).stdout.split()[1])
     took, own = time.monotonic() - began, m.cpu_seconds(process.pid) - own
     process.send_signal(signal.SIGINT)
     process.wait()
@@ -374,14 +383,15 @@ def storm_with_stacks():
 def budget_of_a_command():
     """the same for the threads of a command; text and messages say so"""
     m.need_tracepoints("latencies")
+    calls = calls_in_seconds(2)
     for _ in range(5):  # records may be lost if other programs keep flametop from running
-        _, text_of, said = m.flametop("--latency", "syscalls", "--budget", "0.2", "--", *storm(2, 400000))
+        _, text_of, said = m.flametop("--latency", "syscalls", "--budget", "0.2", "--", *storm(2, calls))
         if re.search(r" lost 0 ", text_of + said):
             break
     assert re.search(r"one in \d+ operations of latency:syscalls is sampled", text_of + said), said
     assert re.search(r"^estimated from [\d,]+ sampled operations", text_of, re.M), text_of
     count, = re.findall(r"^ +([\d,]+) .*  getppid$", text_of, re.M)
-    made = 800000
+    made = 2 * calls
     assert abs(int(count.replace(",", "")) - made) <= 0.05 * made, text_of
 
 
