@@ -393,7 +393,8 @@ def special_groups():
         s.send("/", shows="search")
         s.send("no such field", "enter", "enter")
         s.wait(r"^%s of %s samples: event~block: && !prev_state && dev=\S+$" % (format(blocks, ","), total))
-    path = m.perf_record("values.data", "-m", "1024", "-e", "raw_syscalls:sys_enter", "--", m.compiled("many", MANY))
+    path = m.perf_record("values.data", "-m", "1024", "-e", "raw_syscalls:sys_enter", "--",
+                         m.compiled("many", MANY))
     with Screen(["-i", path], size=(140, 40)) as s:
         s.send("6", shows="FIELDS, OR FUNCTION")
         s.send("b", shows="Group the log by")

@@ -322,8 +322,8 @@ def without_feedback():
 
 
 def calls_in_seconds(threads):
-    """How many calls each thread of a storm makes in some seconds: until flametop samples less, it is over its
-    budget, and records may be lost."""
+    """How many calls each thread of a storm makes in some seconds: until flametop samples less, it is over
+    its budget, and records may be lost."""
     few, began = 300000, time.monotonic()
     m.ran(*storm(threads, few))
     return max(few, int(3 * few / (time.monotonic() - began)))
