@@ -171,7 +171,8 @@ uint32_t live_smaller_dumps(uint32_t bytes); /* auto: the next smaller size; 0: 
 bool dumps_are_short(uint64_t dumped, uint64_t truncated);
 /* Open and close rings for CPUs that came online or went offline; call once a second, it is cheap. Reopens
  * an event that ended by itself (the module of its PMU was unloaded) as soon as possible. Then varies the
- * sampling periods of clocks slightly (vary.c). */
+ * sampling periods of clocks slightly (vary.c). After records were lost, also looks for children of the scope
+ * (targets_catch_up). */
 void live_check_cpus(struct live *l);
 /* Number of online CPUs on which opening failed, as of the last live_check_cpus. */
 uint32_t live_lost_cpus(const struct live *l);

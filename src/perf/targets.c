@@ -262,7 +262,7 @@ static bool is_gone(uint32_t id)
     return kill((pid_t)id, 0) != 0 && errno == ESRCH;
 }
 
-/* Keeps the tasks that have ended, or those that have not. */
+/* Keeps the tasks that have ended, or the others. */
 static void keep(struct targets *t, bool ended)
 {
     struct map kept = { 0 };
