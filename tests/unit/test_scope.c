@@ -76,6 +76,7 @@ static void processes_are_found_by_name(void **state)
     for (int i = 0; i < 2; i++) {
         pids[i] = fork();
         if (pids[i] == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL); /* or a later run of this test would find it */
             prctl(PR_SET_NAME, "scope test name");
             for (;;)
                 pause();
