@@ -3,9 +3,9 @@
  * the scheduler, which must come in order of time (perf/order.h), and reports each interval off the CPU.
  *
  * Intervals belong to threads, never to CPUs: a thread leaves one CPU and comes back on another. While the
- * records of a CPU are lost, any thread may run there, unless it runs on another CPU: the states of the others
- * are unknown meanwhile, so a wait is never longer than the truth. What a thread did after the loss is told
- * by its next record. The states are those of sched(7) and of prev_state in the tracepoint
+ * records of a CPU are lost, any thread may run there, unless it runs on another CPU: the states of the
+ * others are unknown meanwhile, so a wait is never longer than the truth. What a thread did after the loss is
+ * told by its next record. The states are those of sched(7) and of prev_state in the tracepoint
  * sched:sched_switch. */
 #ifndef FLAMETOP_PROFILE_WAITS_H
 #define FLAMETOP_PROFILE_WAITS_H

@@ -132,7 +132,8 @@ static struct proc *fork_process(struct world *w, const struct record *r, const 
         space->refs++;
     p = proc_new(w, r->task.pid, space);
     set_parent(w, p, r->task.ppid);
-    p->losses = own ? w->losses : parent->proc->losses;
+    if (!own)
+        p->losses = parent->proc->losses;
     p->forked = !own;
     p->uid = parent->proc->uid;
     p->cgroup = parent->proc->cgroup;

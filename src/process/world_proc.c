@@ -145,19 +145,19 @@ static void install_maps(struct world *w, struct proc *p, const struct proc_snap
  * the new program's mappings replace those of the previous one. */
 static bool runs_another_program(const struct space *s, const struct proc_snapshot *snap)
 {
-    bool known = false, seen = false, same = false;
+    const struct maps_entry *now = NULL;
+    bool known = false;
 
-    for (uint32_t i = 0; i < s->n; i++) {
-        if (s->maps[i].mod->module->kind != MODULE_VDSO)
-            continue;
-        known = true;
-        for (uint32_t j = 0; j < snap->maps.n; j++) {
-            bool vdso = !strcmp(snap->maps.items[j].path, "[vdso]");
-            seen |= vdso;
-            same |= vdso && snap->maps.items[j].start == s->maps[i].start;
-        }
+    for (uint32_t i = 0; i < snap->maps.n && !now; i++)
+        if (!strcmp(snap->maps.items[i].path, "[vdso]"))
+            now = &snap->maps.items[i];
+    for (uint32_t i = 0; i < s->n && now; i++) {
+        bool vdso = s->maps[i].mod->module->kind == MODULE_VDSO;
+        if (vdso && s->maps[i].start == now->start)
+            return false;
+        known |= vdso;
     }
-    return known && seen && !same;
+    return known;
 }
 
 static bool is_same_file(const struct module *a, const struct module *b)

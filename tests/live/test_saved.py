@@ -21,7 +21,7 @@ def need():
     m.need_perf()
     if not loads:
         loads.append(m.shape())
-        loads.append(m.low_priority(m.start("dd", "if=/dev/zero", "of=/dev/null", "bs=1")))
+        loads.append(m.busy("dd", "if=/dev/zero", "of=/dev/null", "bs=1"))
 
 
 def perf_script(file, fields="comm,pid,tid,cpu,time,event,ip,sym"):
