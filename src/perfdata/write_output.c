@@ -81,15 +81,15 @@ void write_flush(struct perfdata_writer *w)
     buf_done(&packed);
 }
 
-void write_bytes(struct perfdata_writer *w, const void *record, size_t n)
+void write_record(struct perfdata_writer *w, const void *record, size_t size)
 {
     if (w->packs)
-        buf_add(&w->plain, record, n);
+        buf_add(&w->plain, record, size);
     else
-        outfile_write(&w->out, record, n);
+        outfile_write(&w->out, record, size);
     if (w->plain.len >= WRITE_PLAIN_BYTES)
         write_flush(w);
-    w->round_bytes += n;
+    w->round_bytes += size;
     if (w->round_bytes > ROUND_BYTES)
         end_round(w);
 }

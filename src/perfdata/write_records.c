@@ -47,7 +47,7 @@ static void end(struct perfdata_writer *w)
 {
     uint16_t size = (uint16_t)w->record.len;
     memcpy(w->record.data + offsetof(struct perf_event_header, size), &size, sizeof size);
-    write_bytes(w, w->record.data, w->record.len);
+    write_record(w, w->record.data, w->record.len);
 }
 
 /* Appends the sample_id of all records but samples: TID, TIME, CPU, IDENTIFIER. */

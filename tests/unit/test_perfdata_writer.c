@@ -230,6 +230,42 @@ static void overlong_chains_paths_and_payloads_are_truncated_to_a_record(void **
     free(path);
 }
 
+static bool copy_record(void *w, const struct record *r)
+{
+    perfdata_write_record(w, r);
+    return true;
+}
+
+/* Sizes that divide the size of a round among them: such a round ends exactly with a record. */
+static void records_of_any_size_stay_whole_where_a_round_ends(void **state)
+{
+    struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE };
+    struct perfdata_write_event event = { .name = "cpu-clock", .attr = &attr };
+    static const uint64_t chain[9] = { 0 };
+    struct error e = { 0 };
+    for (uint32_t i = 0; i < 2 * 9; i++) {
+        struct seen s = { 0 };
+        struct buf damage = { 0 };
+        struct perfdata_writer *w = perfdata_writer_open(fixture_path("a"), &event, 1, true, false, &e);
+        for (uint32_t k = 0; k < 100000; k++)
+            perfdata_write_sample(
+                w, &(struct perfdata_write_sample){ .time_ns = 1 + k, .chain = chain, .chain_n = i % 9 });
+        assert_true(perfdata_writer_commit(w, NULL, &e));
+        struct perfdata *from = perfdata_open(fixture_path("a"), &e);
+        w = perfdata_writer_copy(fixture_path("b"), from, true, &e);
+        if (i < 9)
+            perfdata_write_packed(w);
+        assert_true(perfdata_each(from, copy_record, w, NULL, &e));
+        assert_true(perfdata_writer_commit(w, NULL, &e));
+        perfdata_close(from);
+        assert_true(fixture_read(fixture_path("b"), &s, &damage, &e));
+        assert_string_equal(buf_str(&damage), "");
+        assert_int_equal(s.samples, 100000);
+        assert_true(s.types[FORMAT_RECORD_FINISHED_ROUND]);
+        buf_done(&damage);
+    }
+}
+
 static bool perf_says(const char *what, const char *file, struct buf *out, struct buf *err)
 {
     char command[256];
@@ -451,6 +487,7 @@ int main(void)
         cmocka_unit_test(side_band_records_keep_their_fields),
         cmocka_unit_test(the_header_describes_events_machine_and_modules),
         cmocka_unit_test(facts_of_another_machine_replace_those_of_this_one),
+        cmocka_unit_test(records_of_any_size_stay_whole_where_a_round_ends),
         cmocka_unit_test(overlong_chains_paths_and_payloads_are_truncated_to_a_record),
         cmocka_unit_test(a_tracepoint_with_a_name_of_its_own_keeps_its_format),
         cmocka_unit_test(perf_reads_it_without_complaint),
