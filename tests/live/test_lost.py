@@ -48,7 +48,7 @@ def names():
     for process in (execs, opens, renames, storm):
         m.stop(process)
     assert not top.returncode and int(re.search(r"([\d,]+) lost", said).group(1).replace(",", "")), said
-    stacks = [(frames, n) for frames, n in m.folded(file) if "[running]" in frames or len(frames) > 2]
+    stacks = list(m.folded(file))
     for comm, function in (("changed", "before"), ("other", "executed"), ("renamed", "renamed"),
                            ("changed", "opened")):
         n = sum(count for frames, count in stacks if frames[0] == comm and function in frames)

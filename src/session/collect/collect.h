@@ -37,7 +37,7 @@ struct session_collect {
     /* By CPU: the time of the last record that was applied; until when the previous source delivered the
      * records of this source, too. */
     uint64_t applied_ns[SAMPLE_CPUS], twice_ns[SAMPLE_CPUS];
-    uint64_t stale_after_ns; /* when processes are read again after records were lost */
+    uint64_t stale_paid_ns; /* reading stale processes: the time until which it has used its share */
     struct {
         bool over;
         uint64_t end_ns, records;
