@@ -147,6 +147,9 @@ struct live_stats {
     uint64_t records, samples, lost, throttled;
     uint64_t malformed;
     double ring_fill; /* highest share of a ring in use at the last drain, 0..1 */
+    /* The "now - slack" of the last drain, or the end of a final one: unless fn stopped it, it passed all
+     * records up to this time, and later ones only of rings that were nearly full. */
+    uint64_t drained_ns;
 };
 void live_stats(const struct live *l, struct live_stats *out);
 /* For auto without a frequency: if the stack dumps of the last second (or less) exceed their budget,

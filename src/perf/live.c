@@ -474,6 +474,7 @@ size_t live_drain(struct live *l, bool final, live_record_fn *fn, void *ctx)
     look_at_rates(l, now_ns);
     order_drain(&l->order, rings, (uint32_t)l->cpus.n, &rule, handle_record, l);
     l->stats.ring_fill = l->order.fill;
+    l->stats.drained_ns = final ? clock_now_ns() : rule.until_ns;
     look_for_ends(l);
     close_left(l, final);
     if (l->plan.filter)

@@ -31,6 +31,11 @@ def row_of(s, comm):
     return found.group(1).rstrip() if found else ""
 
 
+def end_of_row(s, comm):
+    """The number of the column in which the states of a thread end."""
+    return len(s.find(r"^ *[\d.]+ +[\d.]+ %s/\d+ +\S.*" % comm).group(0).rstrip())
+
+
 def columns_in_s(s):
     """The length of a column in seconds."""
     number, unit = s.wait(r"threads? by ([\d.]+)(ms|s)").groups()
@@ -158,8 +163,9 @@ def open_wait():
             began = time.monotonic()
             s.until(lambda: time.monotonic() - began >= pause, "time stands still")
             s.send("z", shows=r"FROZEN")
-            s.until(lambda: abs(len(row_of(s, "reader")) - len(row_of(s, "worker"))) <= 1,
-                    "the wait ends early", 10)
+            s.until(lambda: all(abs(end_of_row(s, "reader") - end_of_row(s, other)) <= 1
+                                for other in ("worker", "mixed")), "the wait ends early", 10)
+            assert re.search(r"[^?]{20}$", row_of(s, "mixed")), s.text()
             if pause < 0.95:
                 s.send("z", shows=r"LIVE")
         go_to(s, "reader")

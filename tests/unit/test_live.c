@@ -83,6 +83,32 @@ static void a_wakeup_descriptor_ends_the_wait(void **state)
     close(wake[1]);
 }
 
+static uint64_t drained_ns, late;
+
+static void count_late(const struct record *r)
+{
+    late += r->id.time_ns && r->id.time_ns <= drained_ns;
+}
+
+static void a_drain_passes_what_is_older_than_the_time_that_it_reports(void **state)
+{
+    struct live_stats stats;
+    scope_to(child(fork_storm));
+    open_or_skip();
+    closer = count_late;
+    drained_ns = late = 0;
+    for (int i = 0; i < 40; i++) {
+        usleep(10000);
+        live_drain(live, false, on_record, &seen);
+        live_stats(live, &stats);
+        assert_true(seen.newest_ns <= stats.drained_ns);
+        drained_ns = stats.drained_ns;
+    }
+    closer = NULL;
+    assert_true(seen.records > 100);
+    assert_int_equal(late, 0);
+}
+
 static int go_pipe[2];
 
 static bool wait_for_go(void)
@@ -1034,6 +1060,7 @@ int main(void)
         CASE(all_cpus_show_a_spinning_child_with_its_callers),
         CASE(records_are_ordered_by_time_across_cpus),
         CASE(pid_scope_samples_only_that_process),
+        CASE(a_drain_passes_what_is_older_than_the_time_that_it_reports),
         CASE(a_wakeup_descriptor_ends_the_wait),
         CASE(an_exited_target_is_noticed_without_busy_polling),
         CASE(a_child_is_sampled_after_its_parent_exited),

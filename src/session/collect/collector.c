@@ -16,8 +16,6 @@
 #define SLICE_RECORDS 128 /* records between two looks at the clock */
 #define DRAIN_MOST_NS NS_PER_SEC
 #define PAUSE_NS      (100 * NS_PER_US)
-/* a drain includes everything that is older than this when it begins */
-#define DRAIN_SLACK_NS (10 * NS_PER_MS)
 
 static uint8_t sample_flags_of(const struct record *r, uint32_t pid)
 {
@@ -211,7 +209,6 @@ static size_t drain_by_slices(struct session *s, bool final)
 
 void collector_drain(struct session *s, bool final)
 {
-    uint64_t now_ns = clock_now_ns();
     pthread_mutex_lock(&s->store.lock);
     if (drain_by_slices(s, final))
         s->store.generation++;
@@ -221,7 +218,7 @@ void collector_drain(struct session *s, bool final)
         selection_end(s);
     }
     if (!s->collect.slice.over)
-        s->store.drained_ns = final ? now_ns : now_ns - DRAIN_SLACK_NS;
+        s->store.drained_ns = s->source.stats.drained_ns;
     operations_settle_ends(s, s->store.drained_ns);
     offcpu_check(s, s->store.drained_ns, final);
     offcpu_apply_found(s, s->store.drained_ns);
