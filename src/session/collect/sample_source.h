@@ -86,6 +86,7 @@ struct session_selection {
     struct live_selection of[EVENT_SET_MAX]; /* by event of the source */
     bool runs;                               /* some operations are not sampled */
     bool pending;                            /* rows have numbers that need another source */
+    bool measures;                           /* a rate that rose, since the last look */
     uint32_t turn, looked_turn;              /* number of selections; at the last look */
     uint64_t changed_ns, before_ns;          /* when the selection changed last, and the time before */
     uint64_t looked_ns, lost, source;        /* at the last look: lost records, n_sources */

@@ -16,7 +16,7 @@
 
 #define TURN_NS      (SELECTION_TURN_MS * NS_PER_MS)
 #define LOOK_NS      (500 * NS_PER_MS) /* between looks */
-#define SOON_NS      (20 * NS_PER_MS)  /* the same if records were lost, or the budget of LOOK_NS is spent */
+#define SOON_NS      (20 * NS_PER_MS)  /* the least, if records were lost, or the budget of LOOK_NS is spent */
 #define COUNT_NS     (50 * NS_PER_MS)
 #define REFUSED_NS   (10 * NS_PER_SEC) /* before a number that the kernel refused is tried again */
 #define MOST         1024              /* the largest N */
@@ -343,6 +343,7 @@ static void note_look(struct session *s, uint64_t now_ns)
     sel->looked_turn = sel->turn;
     sel->lost = s->source.stats.lost;
     sel->source = s->source.n_sources;
+    sel->measures = false;
 }
 
 /* True if each selection had its turn since the last look. */
@@ -354,16 +355,31 @@ static bool is_round(const struct session_selection *sel)
     return sel->turn - sel->looked_turn >= turns;
 }
 
-/* True if a look is due: early if records were lost, or what was sampled since the last look cost as much as
- * the budget allows until the next. */
-static bool is_due(const struct session *s, uint64_t now_ns, const struct selection_seen *seen)
+/* True if records were lost, or what was sampled since the last look cost as much as the budget allows until
+ * the next. */
+static bool is_too_much(const struct selection_seen *seen, uint64_t past_ns)
 {
-    uint64_t past_ns = now_ns - s->source.selection.looked_ns;
-    if (s->source.selection.runs) /* one selection may have all the operations */
-        return past_ns >= LOOK_NS && is_round(&s->source.selection);
     double share = rate_operations_cost(seen->rows, seen->n, seen->mode, seen->one_in);
-    bool spent = share * (double)past_ns >= seen->budget_percent / 100 * seen->n_cpus * (double)LOOK_NS;
-    return past_ns >= LOOK_NS || (past_ns >= SOON_NS && (spent || seen->lost));
+    return seen->lost ||
+           share * (double)past_ns >= seen->budget_percent / 100 * seen->n_cpus * (double)LOOK_NS;
+}
+
+/* True if a look is due. An early one would find the average of the time since the last look, so that the new
+ * rate is measured first. */
+static bool is_due(struct session *s, uint64_t now_ns, const struct selection_seen *seen)
+{
+    struct session_selection *sel = &s->source.selection;
+    uint64_t past_ns = now_ns - sel->looked_ns;
+    if (sel->runs) /* one selection may have all the operations */
+        return past_ns >= LOOK_NS && is_round(sel);
+    if (past_ns < SOON_NS)
+        return false;
+    bool much = is_too_much(seen, past_ns);
+    if (!much || sel->measures || past_ns < 2 * SOON_NS)
+        return much || sel->measures || past_ns >= LOOK_NS;
+    note_look(s, now_ns);
+    sel->measures = true;
+    return false;
 }
 
 static void tell(const struct session *s, const struct selection_row *row, double per_second)
