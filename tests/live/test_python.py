@@ -260,14 +260,15 @@ def each_event_that_can_has_frames():
     """frames are there again after an event that cannot have them"""
     m.need_tracepoints()
     load = start("/usr/bin/python3", "gil")
-    with Screen(["-p", str(load.pid)], size=(120, 40)) as s:
+    scope = "--call-graph", "dwarf", "-p", str(load.pid)  # auto samples many waits by frame pointers
+    with Screen(scope, size=(120, 40)) as s:
         s.wait(r"\(interpreted\.py:\d+\)")
         s.send("O", shows="off-cpu")
         s.wait(r"\(interpreted\.py:\d+\)")
         s.send("O", shows="wall")
         s.wait(r"\(interpreted\.py:\d+\)")
         s.quit()
-    with Screen(["-e", "syscalls:sys_enter_futex", "-c", "3", "-p", str(load.pid)], size=(120, 40)) as s:
+    with Screen(["-e", "syscalls:sys_enter_futex", "-c", "3", *scope], size=(120, 40)) as s:
         s.wait(EVALUATOR)
         s.send("O", shows="off-cpu")
         s.send("x")
