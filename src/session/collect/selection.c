@@ -16,7 +16,7 @@
 
 #define TURN_NS      (SELECTION_TURN_MS * NS_PER_MS)
 #define LOOK_NS      (500 * NS_PER_MS) /* between looks */
-#define SOON_NS      (20 * NS_PER_MS)  /* the least, if records were lost, or the budget of LOOK_NS is spent */
+#define SOON_NS      (20 * NS_PER_MS) /* the least, if records were lost, or the budget of LOOK_NS is spent */
 #define COUNT_NS     (50 * NS_PER_MS)
 #define REFUSED_NS   (10 * NS_PER_SEC) /* before a number that the kernel refused is tried again */
 #define MOST         1024              /* the largest N */
