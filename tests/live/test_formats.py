@@ -3,6 +3,7 @@
 """Exports of recordings by other tools, compared with known facts and with the output of other programs."""
 import base64
 import collections
+import functools
 import glob
 import gzip
 import json
@@ -116,6 +117,13 @@ def frames_of(script):
     return [[frame.match(line).groups() for line in stack] for _, stack in blocks(script)]
 
 
+@functools.lru_cache(None)
+def ends_of(module):
+    """{(name, size)} of a library's functions"""
+    listed = m.tool("nm", "-D", "-S", "--defined-only", module)
+    return {(name, int(size, 16)) for size, name in re.findall(r"^\w+ (\w+) [TtWi] ([^@\n]+)", listed, re.M)}
+
+
 def is_explained(mine, theirs):
     """Whether a difference between both tools in one frame is explained by perf's own rules."""
     name, of_perf = (re.sub(r"\+0x[\da-f]+$", "", frame[1]) for frame in (mine, theirs))
@@ -127,6 +135,9 @@ def is_explained(mine, theirs):
         return True  # of two names of a function flametop avoids the one kept for old programs
     if theirs[1].endswith("+0x0"):
         return True  # the code after a call that does not return is not the caller
+    if mine[2] == theirs[2] and of_perf == "[unknown]" and "+" in mine[1] and os.path.exists(mine[2]) and (
+            name, int(mine[1].split("+")[1], 16)) in ends_of(mine[2]):
+        return True  # the same, where no function follows
     of_plt = re.search(r"@plt$|^\.plt", name) and re.search(r"^\[unknown\]$|@plt$", of_perf)
     if mine[2] == theirs[2] and of_plt:
         return True  # perf numbers PLT entries in another order
