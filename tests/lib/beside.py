@@ -37,11 +37,10 @@ class Target:
     def _who_works(pid):
         """The last process of a chain of only children: the program below unshare or a shell."""
         while True:
-            with open("/proc/%d/task/%d/children" % (pid, pid), encoding="ascii") as file:
-                children = file.read().split()
+            children = m.children(pid)
             if len(children) != 1:
                 return pid
-            pid = int(children[0])
+            pid = children[0]
 
     def threads(self):
         return len(os.listdir("/proc/%d/task" % self.pid))

@@ -17,6 +17,7 @@ import time
 from ptyscreen import LIMIT, PROGRAM, Crash, Skip
 
 SOURCE = os.environ.get("FLAMETOP_SOURCE", os.path.join(os.path.dirname(__file__), "..", ".."))
+WORKER = "flametop-worker"  # the comm of the symbol worker, which runs while there are names to resolve
 WORK = tempfile.mkdtemp(prefix="flametop-test.")
 os.chmod(WORK, 0o755)  # loads also run as other users
 _started = []
@@ -202,10 +203,19 @@ def at_once(work, *cases):
         return list(pool.map(work, cases))
 
 
+def children(pid):
+    """The pids of the children of a process; of threads that end at this moment there may be none."""
+    found = []
+    with contextlib.suppress(OSError):
+        for tid in os.listdir("/proc/%d/task" % pid):
+            with contextlib.suppress(OSError), open("/proc/%d/task/%s/children" % (pid, tid)) as file:
+                found += map(int, file.read().split())
+    return found
+
+
 def child_called(parent, name):
     """The pid of the child of a process that has this comm, or None."""
-    with open("/proc/%d/task/%d/children" % (parent, parent), encoding="ascii") as file:
-        return next((int(pid) for pid in file.read().split() if comm(int(pid)) == name), None)
+    return next((pid for pid in children(parent) if comm(pid) == name), None)
 
 
 def watched(load, command, *others, **more):

@@ -78,8 +78,7 @@ def prompt():
         assert not collectors(s.pid)
         s.send("O", shows="off-cpu")
         m.until(lambda: len(collectors(s.pid)) == 1, "no thread has real-time priority")
-        children = [int(pid) for tid in os.listdir("/proc/%d/task" % s.pid) for pid in
-                    open("/proc/%d/task/%s/children" % (s.pid, tid)).read().split()]
+        children = m.children(s.pid)
         assert children and not any(collectors(child) for child in children), children
         s.send("OO")
         m.until(lambda: not collectors(s.pid), "it keeps its real-time priority")

@@ -55,22 +55,6 @@ def programs():
     return "sh", m.write("all.sh", "".join("'%s'\n" % m.path("p%d" % n) for n in range(PROGRAMS)))
 
 
-def worker_of(pid):
-    try:
-        tasks = os.listdir("/proc/%d/task" % pid)
-    except OSError:
-        return 0
-    for task in tasks:
-        try:
-            with open("/proc/%d/task/%s/children" % (pid, task)) as f:
-                for child in map(int, f.read().split()):
-                    if m.comm(child) == "flametop-worker":
-                        return child
-        except OSError:
-            pass
-    return 0
-
-
 def killed(pause, *args):
     """Runs the program and kills its worker at random times; returns the number of kills and the output."""
     process = m.adopt(subprocess.Popen([PROGRAM, *args], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -81,10 +65,10 @@ def killed(pause, *args):
     chance, kills, end = random.Random(1), 0, time.monotonic() + 2 * LIMIT
     while process.poll() is None and time.monotonic() < end:
         time.sleep(LOOK)
-        if kills == MOST_KILLS or not worker_of(process.pid):
+        if kills == MOST_KILLS or not m.child_called(process.pid, m.WORKER):
             continue
         time.sleep(chance.expovariate(1 / pause))
-        worker = worker_of(process.pid)
+        worker = m.child_called(process.pid, m.WORKER)
         if worker:
             try:
                 os.kill(worker, signal.SIGKILL)

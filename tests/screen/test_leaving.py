@@ -12,8 +12,6 @@ import time
 import machine as m
 from ptyscreen import LIMIT, PROGRAM, Screen, run
 
-WORKER = "flametop-worker"
-
 
 def opened(args=("-d", str(10 * LIMIT)), **more):
     """Starts flametop with a long redraw delay, so that an exit that waits for a redraw is too late."""
@@ -116,25 +114,13 @@ def runs(pid, word):
         return False
 
 
-def worker_of(pid):
-    """The symbol worker, which runs while there are names to resolve."""
-    try:
-        for task in os.listdir("/proc/%d/task" % pid):
-            for child in open("/proc/%d/task/%s/children" % (pid, task)).read().split():
-                if m.comm(int(child)) == WORKER:
-                    return int(child)
-    except OSError:
-        pass  # a thread has ended
-    return None
-
-
 def worker_is_ended():
     """the symbol worker ends with the profiler"""
     m.need_events()
     with Screen() as s:
-        worker = s.until(lambda: worker_of(s.pid), "no worker was started")
+        worker = s.until(lambda: m.child_called(s.pid, m.WORKER), "no worker was started")
         assert s.quit() == 0
-        m.until(lambda: m.comm(worker) != WORKER, "the worker did not end")
+        m.until(lambda: m.comm(worker) != m.WORKER, "the worker did not end")
 
 
 def command_is_ended():

@@ -31,9 +31,9 @@ def runs_on(pid):
 def stoppers(pid):
     """Processes of flametop that stop threads."""
     names = []
-    for tid in os.listdir("/proc/%d/task" % pid):
-        with open("/proc/%d/task/%s/children" % (pid, tid)) as file:
-            names += [open("/proc/%s/cmdline" % child).read() for child in file.read().split()]
+    for child in m.children(pid):
+        with contextlib.suppress(OSError), open("/proc/%d/cmdline" % child) as file:
+            names.append(file.read())
     return [name for name in names if "--thread-stacks" in name]
 
 
