@@ -58,6 +58,7 @@ void interpreter_code_done(struct interpreter_code *c);
 
 struct interpreter_thread {
     uint64_t state, thread; /* thread: pthread_self */
+    uint32_t tid;           /* by interpreter_tids; 0: not known */
 };
 
 enum interpreter_frame {

@@ -11,6 +11,11 @@
  * bytes may be mapped at start - pgoff. name: the file's, in the entry. NULL: none. */
 const struct maps_entry *interpreter_mapping(const struct maps *maps, const char **name);
 
+/* Sets the tid of each thread, or 0. The C library keeps it in the descriptor at pthread_self, at a place
+ * that is found in the main thread's descriptor: its tid is the pid. */
+void interpreter_tids(const struct interpreter_memory *m, const struct interpreter_process *p, uint32_t pid,
+                      struct interpreter_thread *all, uint32_t n);
+
 /* The state of the thread with this stack pointer: of the nearest descriptor above it, as a descriptor is
  * above its own stack, and below those of threads with higher stacks. 0: none. */
 uint64_t interpreter_state_of(const struct interpreter_process *p, const struct interpreter_thread *all,

@@ -8,6 +8,8 @@
 
 /* typical distance from a thread's stack pointer up to its descriptor */
 #define THREAD_STACK_MAX (UINT64_C(8) << 20)
+/* The first words of a thread's descriptor, one of which is its tid: word 180 of glibc 2.36 for x86-64. */
+#define DESCRIPTOR_WORDS 256
 
 const struct maps_entry *interpreter_mapping(const struct maps *maps, const char **name)
 {
@@ -21,6 +23,19 @@ const struct maps_entry *interpreter_mapping(const struct maps *maps, const char
         *name = base;
     }
     return found;
+}
+
+void interpreter_tids(const struct interpreter_memory *m, const struct interpreter_process *p, uint32_t pid,
+                      struct interpreter_thread *all, uint32_t n)
+{
+    uint32_t words[DESCRIPTOR_WORDS], at = 0;
+    if (!m->read(m->ctx, p->main_thread, words, sizeof words))
+        return;
+    while (at < DESCRIPTOR_WORDS && words[at] != pid)
+        at++;
+    for (uint32_t i = 0; i < n && at < DESCRIPTOR_WORDS; i++)
+        if (!m->read(m->ctx, all[i].thread + at * sizeof *words, &all[i].tid, sizeof all[i].tid))
+            all[i].tid = 0;
 }
 
 uint64_t interpreter_state_of(const struct interpreter_process *p, const struct interpreter_thread *all,

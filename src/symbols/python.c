@@ -334,7 +334,7 @@ static uint32_t threads(const struct interpreter_memory *m, const struct interpr
     if (!read_word(m, p->head, &first) || !read_word(m, first + p->at.threads, &state))
         return 0;
     while (state && n < cap && n < THREADS_LOOKED) {
-        out[n].state = state;
+        out[n] = (struct interpreter_thread){ .state = state };
         if (!read_word(m, state + p->at.thread, &out[n].thread))
             break;
         n++;

@@ -49,6 +49,7 @@ static void read_all(const struct interpreter *python, const struct interpreter_
 
     if (n > 64)
         abort();
+    interpreter_tids(&MEMORY, p, 1, threads, n);
     if (python_code(&MEMORY, p, IMAGE_BASE + IMAGE_CODE, &c)) {
         if (memchr(c.name, 0, sizeof c.name) == NULL || memchr(c.file, 0, sizeof c.file) == NULL)
             abort();

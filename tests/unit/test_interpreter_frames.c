@@ -150,12 +150,36 @@ static void groups_match_the_functions_that_run_them(void **state)
 
 static void a_thread_has_the_nearest_descriptor_above_its_stack(void **state)
 {
-    static const struct interpreter_thread all[] = { { 1, 500 }, { 2, 900 }, { 3, 300 } };
+    static const struct interpreter_thread all[] = { { 1, 500, 0 }, { 2, 900, 0 }, { 3, 300, 0 } };
     assert_int_equal(interpreter_state_of(&PROCESS, all, 3, false, 200), 3);
     assert_int_equal(interpreter_state_of(&PROCESS, all, 3, false, 400), 1);
     assert_int_equal(interpreter_state_of(&PROCESS, all, 3, true, 400), 2);
     assert_int_equal(interpreter_state_of(&PROCESS, all, 3, false, 950), 0);
     assert_int_equal(interpreter_state_of(&PROCESS, all, 1, true, 400), 0);
+}
+
+struct fake_descriptor {
+    uint64_t self;
+    uint32_t other, tid;
+    uint32_t rest[300];
+};
+
+static void a_thread_has_the_tid_in_its_descriptor(void **state)
+{
+    static struct fake_descriptor main_thread = { .tid = 70 }, second = { .other = 71, .tid = 72 };
+    struct interpreter_process p = PROCESS;
+    struct interpreter_thread all[] = { { 1, (uintptr_t)&second, 0 },
+                                        { 2, (uintptr_t)&main_thread, 0 },
+                                        { 3, 64, 9 } };
+    p.main_thread = (uintptr_t)&main_thread;
+    interpreter_tids(&MEMORY, &p, 70, all, 3);
+    assert_int_equal(all[0].tid, 72);
+    assert_int_equal(all[1].tid, 70);
+    assert_int_equal(all[2].tid, 0); /* its descriptor cannot be read */
+    all[0].tid = 0;
+    interpreter_tids(&MEMORY, &p, 75, all,
+                     3); /* the process has another number there: it is in a container */
+    assert_int_equal(all[0].tid, 0);
 }
 
 static void a_frame_is_named_with_its_file_and_line(void **state)
@@ -180,6 +204,7 @@ int main(void)
         cmocka_unit_test(the_outermost_group_of_a_deep_recursion_is_truncated),
         cmocka_unit_test(groups_match_the_functions_that_run_them),
         cmocka_unit_test(a_thread_has_the_nearest_descriptor_above_its_stack),
+        cmocka_unit_test(a_thread_has_the_tid_in_its_descriptor),
         cmocka_unit_test(a_frame_is_named_with_its_file_and_line),
     };
 

@@ -122,19 +122,31 @@ static uint64_t waiting_sp(uint32_t pid, uint32_t tid)
     return call.stack;
 }
 
-/* Sets the states of threads that wait now. They have released the interpreter's lock, so it names another
- * thread; without this, their first waits would have no frames. */
-static void find_waiting(struct session *s, uint32_t pid, const struct interpreter *of,
-                         const struct interpreter_process *p)
+/* By the tid, or by the stack of a thread that waits; 0: not known. */
+static uint64_t state_of(const struct interpreter_process *p, const struct interpreter_thread *all,
+                         uint32_t n, uint32_t pid, uint32_t tid)
+{
+    bool is_main = tid == pid;
+    for (uint32_t i = 0; i < n && !is_main; i++)
+        if (all[i].tid == tid)
+            return all[i].state;
+    uint64_t sp = is_main ? 0 : waiting_sp(pid, tid);
+    return is_main || sp ? interpreter_state_of(p, all, n, is_main, sp) : 0;
+}
+
+/* Sets the states of all threads. Those that wait, or run other code, have released the interpreter's lock,
+ * so that it names another thread; without this, their first samples and waits would have no frames. */
+static void find_states(struct session *s, uint32_t pid, const struct interpreter *of,
+                        const struct interpreter_process *p)
 {
     struct reader r = { .pid = pid };
     const struct interpreter_memory m = { &r, read_block };
     struct interpreter_thread *states = mem_array(THREADS_MAX, sizeof *states);
     uint32_t n, n_states = of->threads(&m, p, states, THREADS_MAX);
     uint32_t *tids = targets_threads_of(pid, &n);
+    interpreter_tids(&m, p, pid, states, n_states);
     for (uint32_t i = 0; i < n && i < THREADS_MAX; i++) {
-        uint64_t sp = waiting_sp(pid, tids[i]);
-        uint64_t state = sp ? interpreter_state_of(p, states, n_states, tids[i] == pid, sp) : 0;
+        uint64_t state = state_of(p, states, n_states, pid, tids[i]);
         if (!state)
             continue;
         pthread_mutex_lock(&s->store.lock);
@@ -143,14 +155,6 @@ static void find_waiting(struct session *s, uint32_t pid, const struct interpret
     }
     mem_free(tids);
     mem_free(states);
-}
-
-static bool waits_run(struct session *s)
-{
-    pthread_mutex_lock(&s->store.lock);
-    bool run = s->collect.offcpu.runs;
-    pthread_mutex_unlock(&s->store.lock);
-    return run;
 }
 
 static void find_one(struct session *s, uint32_t index, struct script_process *p)
@@ -167,8 +171,8 @@ static void find_one(struct session *s, uint32_t index, struct script_process *p
     p->next_ns = clock_now_ns() + (TRY_NS << p->tries);
     snprintf(p->why, sizeof p->why, "%s", e.text);
     put_process(s, index, p);
-    if (found && s->unwind.interpreted->probe && waits_run(s))
-        find_waiting(s, p->pid, p->of, &p->process);
+    if (found && s->unwind.interpreted->probe)
+        find_states(s, p->pid, p->of, &p->process);
 }
 
 /* False: some are left for later. */
@@ -345,7 +349,7 @@ static void prepare_process(struct session *s, uint32_t pid)
     const struct interpreter *of = e ? interpreter_of_module(name) : NULL;
     if (e && in->probe && of->find(&m, name, e->start - e->pgoff, &p, NULL)) {
         stackprobe_follow(in->probe, pid, &p.layout); /* without a tag: it has no image yet */
-        find_waiting(s, pid, of, &p);
+        find_states(s, pid, of, &p);
     }
     if (proc)
         proc_snapshot_free(proc);
