@@ -7,9 +7,9 @@
 #include "process/namespaces.h"
 #include "session/session_state.h"
 
-#define CPU_SHARE   100 /* one part of this many of a CPU's time is used for stale processes */
-#define WAIT_SHARE  10  /* the same for the time spent waiting */
-#define STALE_SAVED UINT64_C(5000000000) /* the shares of this time can be used at once */
+#define CPU_SHARE      100 /* one part of this many of a CPU's time is used for stale processes */
+#define WAIT_SHARE     10  /* the same for the time spent waiting */
+#define STALE_SAVED_NS (5 * NS_PER_SEC) /* the shares of this time can be used at once */
 
 static void read_proc(struct session *s, uint32_t pid)
 {
@@ -25,7 +25,7 @@ static void read_stale(struct session *s, uint32_t pid)
 {
     uint64_t start_ns = clock_now_ns(), start_cpu_ns = clock_thread_cpu_ns();
     uint64_t *paid_ns = &s->collect.stale_paid_ns;
-    if (*paid_ns > start_ns + STALE_SAVED)
+    if (*paid_ns > start_ns + STALE_SAVED_NS)
         return;
     read_proc(s, pid);
     uint64_t cpu_ns = CPU_SHARE * (clock_thread_cpu_ns() - start_cpu_ns),
