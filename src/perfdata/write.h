@@ -57,8 +57,8 @@ struct perfdata_writer *write_open(const char *path, struct error *e);
 void write_begin(struct perfdata_writer *w, uint64_t header_bytes); /* reserves room for the header */
 /* Compresses and writes waiting records. */
 void write_flush(struct perfdata_writer *w);
-/* A complete record, as a round can end after it. */
-void write_record(struct perfdata_writer *w, const void *record, size_t size);
+/* Sets the size of the complete record in w->record and writes it. A round can end after it. */
+void write_record(struct perfdata_writer *w);
 
 /* write_records.c */
 void write_note_time(struct perfdata_writer *w, uint64_t time_ns); /* of a sample */

@@ -205,11 +205,7 @@ void perfdata_write_record(struct perfdata_writer *w, const struct record *r)
         write_note_time(w, r->id.time_ns);
     if (w->part && (r->type == PERF_RECORD_MMAP || r->type == PERF_RECORD_MMAP2))
         map_put(&w->paths, map_hash_bytes(r->mmap.path, strlen(r->mmap.path), 0), 1);
-    struct perf_event_header h;
-    memcpy(&h, (const uint8_t *)r->body - sizeof h, sizeof h);
-    h.size = write_u16(w, (uint16_t)r->size);
     buf_clear(&w->record);
-    buf_add(&w->record, &h, sizeof h);
-    buf_add(&w->record, r->body, r->size - sizeof h);
-    write_record(w, w->record.data, w->record.len);
+    buf_add(&w->record, (const uint8_t *)r->body - sizeof(struct perf_event_header), r->size);
+    write_record(w);
 }

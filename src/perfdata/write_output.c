@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Output of a file that is written: numbers in its byte order, strings, and records, compressed or not. */
+#include <stddef.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -81,15 +82,17 @@ void write_flush(struct perfdata_writer *w)
     buf_done(&packed);
 }
 
-void write_record(struct perfdata_writer *w, const void *record, size_t size)
+void write_record(struct perfdata_writer *w)
 {
+    uint16_t size = write_u16(w, (uint16_t)w->record.len);
+    memcpy(w->record.data + offsetof(struct perf_event_header, size), &size, sizeof size);
     if (w->packs)
-        buf_add(&w->plain, record, size);
+        buf_add(&w->plain, w->record.data, w->record.len);
     else
-        outfile_write(&w->out, record, size);
+        outfile_write(&w->out, w->record.data, w->record.len);
     if (w->plain.len >= WRITE_PLAIN_BYTES)
         write_flush(w);
-    w->round_bytes += size;
+    w->round_bytes += w->record.len;
     if (w->round_bytes > ROUND_BYTES)
         end_round(w);
 }

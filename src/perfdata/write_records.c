@@ -43,13 +43,6 @@ static void put_pid_tid(struct perfdata_writer *w, uint32_t pid, uint32_t tid)
     put_u32(w, tid);
 }
 
-static void end(struct perfdata_writer *w)
-{
-    uint16_t size = (uint16_t)w->record.len;
-    memcpy(w->record.data + offsetof(struct perf_event_header, size), &size, sizeof size);
-    write_record(w, w->record.data, w->record.len);
-}
-
 /* Appends the sample_id of all records but samples: TID, TIME, CPU, IDENTIFIER. */
 static void end_with_id(struct perfdata_writer *w, uint32_t event, uint64_t time_ns, uint32_t pid,
                         uint32_t tid)
@@ -60,7 +53,7 @@ static void end_with_id(struct perfdata_writer *w, uint32_t event, uint64_t time
     put_u64(w, time_ns);
     put_u64(w, 0); /* cpu: unknown */
     put_u64(w, w->events[event].id);
-    end(w);
+    write_record(w);
 }
 
 /* ---- the records ---- */
@@ -231,6 +224,6 @@ void perfdata_write_sample(struct perfdata_writer *w, const struct perfdata_writ
         put_u64(w, s.cgroup);
     if (ev->attr.sample_type & PERF_SAMPLE_AUX)
         put_aux(w, &s);
-    end(w);
+    write_record(w);
     write_note_time(w, s.time_ns);
 }

@@ -177,9 +177,8 @@ static void a_thread_has_the_tid_in_its_descriptor(void **state)
     assert_int_equal(all[1].tid, 70);
     assert_int_equal(all[2].tid, 0); /* its descriptor cannot be read */
     all[0].tid = 0;
-    interpreter_tids(&MEMORY, &p, 75, all,
-                     3); /* the process has another number there: it is in a container */
-    assert_int_equal(all[0].tid, 0);
+    interpreter_tids(&MEMORY, &p, 75, all, 3);
+    assert_int_equal(all[0].tid, 0); /* the process has another number there: it is in a container */
 }
 
 static void a_frame_is_named_with_its_file_and_line(void **state)

@@ -134,8 +134,8 @@ static uint64_t state_of(const struct interpreter_process *p, const struct inter
     return is_main || sp ? interpreter_state_of(p, all, n, is_main, sp) : 0;
 }
 
-/* Sets the states of all threads. Those that wait, or run other code, have released the interpreter's lock,
- * so that it names another thread; without this, their first samples and waits would have no frames. */
+/* Sets the states of all threads. A thread that waits or runs other code has released the interpreter's lock,
+ * which then names another thread: without this, its first samples and waits would have no frames. */
 static void find_states(struct session *s, uint32_t pid, const struct interpreter *of,
                         const struct interpreter_process *p)
 {
