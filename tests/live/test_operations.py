@@ -906,8 +906,9 @@ def locks():
     assert abs(first["sum_ns"] - ns) <= 0.05 * ns, (first, ns)
 
 
-# Threads that nap wait for a slice of spinning ones: some ms. Waits of some us differ more, as the two
-# events are not at the same moment of a switch.
+# Threads that nap wait for a slice of spinning ones: some ms. Next to other programs, half of the waits take
+# only some us, and the two events of a switch are this far from each other.
+APART_NS = 20000
 SPINS = """
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -945,6 +946,33 @@ def percentile(times, share):
     return sorted(times)[min(int(share * len(times)), len(times) - 1)]
 
 
+def waits_for_cpu(file, comm):
+    """Waits of these threads for a CPU in perf's file: ns, and whether a thread's own events have it too.
+    These end before a thread is switched out for the last time. And perf misses single switches: then a
+    wait may have ended at any time until the thread is switched out again."""
+    ready, asleep, last, waits = {}, set(), {}, []
+    for _, ns, event, text in printed_by_perf(file, "cpu", r"sched:sched_(\w+): +(.*)"):
+        out = re.search(r"prev_comm=%s prev_pid=(\d+) .* prev_state=(\S+) ==>" % comm, text)
+        to = re.search(r"next_comm=%s next_pid=(\d+) " % comm, text)
+        woken = event != "switch" and re.search(r"comm=%s pid=(\d+) " % comm, text)
+        if out and out[1] in ready:
+            waits.append((ns - ready.pop(out[1]), False))
+        if out and out[2] in ("R", "R+"):
+            ready[out[1]] = ns
+        elif out and out[2] in ("X", "Z"):
+            waits.append((last.pop(out[1], 0), False))
+        elif out:
+            asleep.add(out[1])
+        if to and to[1] in last:
+            waits.append((last.pop(to[1]), True))
+        if to and to[1] in ready:
+            last[to[1]] = ns - ready.pop(to[1])
+            asleep.discard(to[1])
+        if woken and (woken[1] in asleep or event == "wakeup_new"):
+            ready.setdefault(woken[1], ns)
+    return waits + [(ns, True) for ns in last.values()]
+
+
 def runqueue():
     """waits for a CPU equal those of perf's records in the same run: woken or preempted until switched in"""
     m.need_tracepoints("latencies")
@@ -955,30 +983,17 @@ def runqueue():
         report = json.load(f)
     row = by_name(report, "runqueue")["spins"]
     check_row(row)
-    ready, asleep, waited = {}, set(), []
-    for _, ns, event, text in printed_by_perf(file, "cpu", r"sched:sched_(\w+): +(.*)"):
-        if event == "switch":
-            at = re.search(r"prev_comm=spins prev_pid=(\d+) .* prev_state=(\S+) ==>", text)
-            if at and at[2] in ("R", "R+"):
-                ready[at[1]] = ns
-            elif at:
-                asleep.add(at[1])
-            at = re.search(r"next_comm=spins next_pid=(\d+) ", text)
-            if at and at[1] in ready:
-                waited.append(ns - ready.pop(at[1]))
-                asleep.discard(at[1])
-        else:
-            at = re.search(r"comm=spins pid=(\d+) ", text)
-            if at and (at[1] in asleep or event == "wakeup_new"):
-                ready.setdefault(at[1], ns)
-    assert len(waited) > 500, len(waited)
+    waits = waits_for_cpu(file, "spins")
+    waited = [ns for ns, _ in waits]
+    assert len(waited) >= 300, len(waited)  # of two threads that nap 150 times
     assert abs(row["count"] - len(waited)) <= 0.02 * len(waited) + 10, (row, len(waited))
     # Half of the waits take microseconds, half of them milliseconds: between them a few waits, of those by
     # which the counts may differ, move a percentile far.
     for name, share, rank in ("p50_ns", 0.5, 0.02), ("p99_ns", 0.99, 0.004):
         low, high = percentile(waited, share - rank), percentile(waited, share + rank)
-        assert 0.95 * low <= row[name] <= 1.05 * high, (row, low, high)
-    assert abs(row["sum_ns"] - sum(waited)) <= 0.02 * sum(waited), (row, sum(waited))
+        assert 0.95 * low - APART_NS <= row[name] <= 1.05 * high + APART_NS, (row, low, high)
+    certain = sum(ns for ns, both in waits if both)
+    assert 0.98 * certain <= row["sum_ns"] <= 1.02 * sum(waited), (row, certain, sum(waited))
 
 
 def by_cpu():
