@@ -2,7 +2,9 @@
 /* A load that knows where the time of its threads goes: wall SECONDS [SLEEPERS]. Each thread runs in burn()
  * for some milliseconds and waits in rest() for others, several hundred times a thread. At the end it prints
  * a line for each thread: "NAME LIFETIME BURN REST", in microseconds: its lifetime, the time on a CPU in
- * burn() and the time off the CPU in rest(). With SLEEPERS, SLEEPERS threads sleep from the start; the others
+ * burn() and the time off the CPU in rest(); and "stolen TIME": what the host took from the CPUs meanwhile,
+ * which is no CPU time of a thread. The times of the turns vary, so that no rate of samples keeps pace with
+ * them. With SLEEPERS, SLEEPERS threads sleep from the start; the others
  * are started when a line was read, and begin when a second one was. */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -45,10 +47,11 @@ static void *take_turns(void *arg)
     pthread_setname_np(pthread_self(), t->name);
     pthread_barrier_wait(&begin);
     long long start = now_ns(CLOCK_MONOTONIC), end = start + (long long)(seconds * 1e9);
+    unsigned seed = 1;
     while (now_ns(CLOCK_MONOTONIC) < end) {
         long long cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
         if (t->burn_us)
-            burn(t->burn_us);
+            burn(t->burn_us * (750 + rand_r(&seed) % 500) / 1000);
         t->burnt_ns += now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
         long long wall = now_ns(CLOCK_MONOTONIC);
         cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -82,6 +85,18 @@ static int wait_with(long sleepers)
     return puts("ready") < 0 || fflush(stdout) || !read_line();
 }
 
+/* Of all CPUs, in clock ticks (proc_stat(5)). */
+static long long stolen(void)
+{
+    long long ticks = 0;
+    FILE *f = fopen("/proc/stat", "r");
+    if (f && fscanf(f, "cpu %*d %*d %*d %*d %*d %*d %*d %lld", &ticks) != 1)
+        ticks = 0;
+    if (f)
+        fclose(f);
+    return ticks;
+}
+
 int main(int argc, char **argv)
 {
     pthread_t threads[THREADS];
@@ -94,11 +109,13 @@ int main(int argc, char **argv)
             return 1;
     if (argc > 2 && !read_line())
         return 1;
+    long long before = stolen();
     pthread_barrier_wait(&begin);
     for (size_t i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     for (size_t i = 0; i < THREADS; i++)
         printf("%s %lld %lld %lld\n", turns[i].name, turns[i].life_ns / 1000, turns[i].burnt_ns / 1000,
                turns[i].rested_ns / 1000);
+    printf("stolen %lld\n", (stolen() - before) * 1000000 / sysconf(_SC_CLK_TCK));
     return 0;
 }
