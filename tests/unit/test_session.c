@@ -683,8 +683,9 @@ static void children_that_ended_are_shown_after_a_change_of_rate(void **state)
 
 #define PAGES 30000
 /* The kernel changes its list of events by an interrupt, which may come while a fault goes through that list:
- * then it reaches neither the old event nor the new one. This is rare: about once in 1,000 changes. */
-#define CHANGES_MISS 3
+ * then it reaches neither the old event nor the new one. This is rare: about once in 1,000 changes. A busy
+ * machine has 700 changes. */
+#define MISSED_MOST(changes) (3 + (changes) / 200)
 static int is_ready[2], may_touch[2], has_touched[2];
 
 static uint64_t lost_records(void)
@@ -737,7 +738,7 @@ static void a_change_of_the_source_neither_loses_nor_doubles_samples(void **stat
     print_message("%d changes\n", changes);
     assert_true(changes > 5);
     assert_true(faults >= PAGES);
-    WAIT_UNTIL(run_query() + lost_records() >= (uint64_t)faults - CHANGES_MISS);
+    WAIT_UNTIL(run_query() + lost_records() >= (uint64_t)(faults - MISSED_MOST(changes)));
     pause_ms(600);
     assert_in_range(run_query(), 0, faults + 20); /* before and after the loop */
     for (int i = 0; i < 2; i++) {
