@@ -123,6 +123,10 @@ bool world_wants_remap(const struct world *w, struct world_remap *out);
 bool world_read_remap(const struct world_remap *r);
 void world_tell_remap(struct world *w, struct world_remap *r, bool same);
 
+/* Live: reads the list of kernel modules again, because no record says that one was loaded or unloaded. True
+ * if the list changed. */
+bool world_read_kernel_modules(struct world *w);
+
 /* Live: true if the namespaces of this process have yet to be read from /proc, as live events have no records
  * of them. A child has its parent's; an exec may change them. */
 bool world_wants_namespaces(const struct world *w, uint32_t pid);

@@ -102,6 +102,9 @@ uint32_t symbolizer_generation(const struct symbolizer *sy); /* changes when the
 /* Return the generation at which addresses in a module last got other names. Names that are neither pending
  * nor mangled need no new lookup until it changes. */
 uint32_t symbolizer_changed(struct symbolizer *sy, const struct module *m);
+/* Report that kernel modules were loaded or unloaded: names outside the core are read again when they are
+ * needed. */
+void symbolizer_kernel_modified(struct symbolizer *sy);
 /* Return a number that changes when offsets without lines may have some now. */
 uint32_t symbolizer_lines_changed(const struct symbolizer *sy);
 /* Wait until nothing is pending, or for the timeout. True if nothing is pending (for batch and export). */

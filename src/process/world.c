@@ -23,7 +23,7 @@ struct world *world_new(bool live)
     MEM_GROW(w->entries, w->entries_cap, 1);
     w->entries[0] = (struct entry){ 0 };
     if (live)
-        read_kernel_modules(w);
+        (void)world_read_kernel_modules(w);
     return w;
 }
 
@@ -84,6 +84,7 @@ void world_free(struct world *w)
     namespaces_done(&w->namespaces);
     memfds_done(&w->memfds);
     remaps_done(&w->remaps);
+    VEC_FREE(&w->kernel_modules);
     map_done(&w->tasks);
     map_done(&w->procs);
     map_done(&w->images);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Applies mappings of processes and of the kernel, from records and from /proc/modules. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -170,24 +171,108 @@ void apply_ksymbol(struct world *w, const struct record *r)
                          r->ksymbol.addr, end);
 }
 
+static int by_start(const void *a, const void *b)
+{
+    const struct kernel_module *x = a, *y = b;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
 /* Parses lines such as "xfs 2019328 1 - Live 0xffffffffc0a31000". The address is 0 without the privilege to
  * read it. */
-void read_kernel_modules(struct world *w)
+static void parse_kernel_modules(const char *text, struct kernel_modules *out)
+{
+    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        struct kernel_module m = { 0 };
+        unsigned long long size, start;
+        if (sscanf(line, "%63s %llu %*s %*s %*s 0x%llx", m.name, &size, &start) != 3 || !start)
+            continue;
+        m.start = start;
+        if (range_of(start, size, &m.end))
+            *VEC_PUSH(out) = m;
+    }
+    if (out->n)
+        qsort(out->items, out->n, sizeof *out->items, by_start);
+}
+
+static bool has_module(const struct kernel_modules *list, const struct kernel_module *m)
+{
+    const struct kernel_module *found =
+        list->n ? bsearch(m, list->items, list->n, sizeof *m, by_start) : NULL;
+    return found && found->end == m->end && !strcmp(found->name, m->name);
+}
+
+/* Unmaps modules of this name, or all if it is NULL, in a range; BPF programs in it stay. */
+static void unmap_kernel_modules(struct world *w, const char *path, uint64_t start, uint64_t end)
+{
+    struct space *s = w->kernel;
+    size_t before = space_bytes(s);
+    bool changed = false;
+    for (uint32_t i = s->n; i--;) {
+        const struct space_map *m = &s->maps[i];
+        if (m->mod->module->kind == MODULE_KMOD && m->start < end && m->end > start &&
+            (!path || !strcmp(m->mod->module->path, path)))
+            changed |= space_cut(s, &w->modules, m->start > start ? m->start : start,
+                                 m->end < end ? m->end : end, false);
+    }
+    space_changed(w, s, before, changed);
+}
+
+static void map_kernel_module(struct world *w, const char *path, uint64_t start, uint64_t end)
+{
+    struct module like = {
+        .kind = MODULE_KMOD, .path = path, .start = start, .size = end - start, .live = true
+    };
+    struct space_map map = { .start = start, .end = end, .pgoff = start };
+    unmap_kernel_modules(w, NULL, start, end);
+    size_t before = space_bytes(w->kernel);
+    map.mod = modtab_get(&w->modules, &like, 0);
+    bool changed = space_fill(w->kernel, &map);
+    if (!changed)
+        modtab_drop_unused(&w->modules, map.mod);
+    space_changed(w, w->kernel, before, changed);
+}
+
+/* Since Linux 6.4, the parts of a module are at different addresses: `start` is that of its code, but the
+ * size is that of all parts, so that the range may reach into the code of the next module. */
+static uint64_t end_of_module(const struct kernel_modules *list, uint32_t i)
+{
+    const struct kernel_module *m = &list->items[i];
+    return i + 1 < list->n && m[1].start < m->end ? m[1].start : m->end;
+}
+
+bool apply_kernel_modules(struct world *w, const char *text)
+{
+    struct kernel_modules old = w->kernel_modules, now = { 0 };
+    char path[sizeof now.items->name + 2];
+    bool changed = false;
+    parse_kernel_modules(text, &now);
+    for (uint32_t i = 0; i < old.n; i++) {
+        const struct kernel_module *m = &old.items[i];
+        if (has_module(&now, m))
+            continue;
+        snprintf(path, sizeof path, "[%s]", m->name);
+        unmap_kernel_modules(w, path, m->start, m->end);
+        changed = true;
+    }
+    for (uint32_t i = 0; i < now.n; i++) {
+        const struct kernel_module *m = &now.items[i];
+        if (has_module(&old, m))
+            continue;
+        snprintf(path, sizeof path, "[%s]", m->name);
+        map_kernel_module(w, path, m->start, end_of_module(&now, i));
+        changed = true;
+    }
+    VEC_FREE(&w->kernel_modules);
+    w->kernel_modules = now;
+    return changed;
+}
+
+bool world_read_kernel_modules(struct world *w)
 {
     struct buf text = { 0 };
-    char name[64], path[sizeof name + 2];
-    unsigned long long size, start;
-
     if (!file_read("/proc/modules", 1 << 20, &text, NULL))
-        return;
-    for (const char *line = buf_str(&text); *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        uint64_t end;
-
-        if (sscanf(line, "%63s %llu %*s %*s %*s 0x%llx", name, &size, &start) != 3 || !start ||
-            !range_of(start, size, &end))
-            continue;
-        snprintf(path, sizeof path, "[%s]", name);
-        add_kernel_piece(w, MODULE_KMOD, path, NULL, start, end);
-    }
+        return false;
+    bool changed = apply_kernel_modules(w, buf_str(&text));
     buf_done(&text);
+    return changed;
 }

@@ -81,6 +81,14 @@ struct remaps {
     VEC(struct remap);
 };
 
+struct kernel_module { /* from /proc/modules */
+    uint64_t start, end;
+    char name[64];
+};
+struct kernel_modules { /* by start */
+    VEC(struct kernel_module);
+};
+
 struct world {
     bool live;
     bool as_perf; /* world_set_as_perf */
@@ -97,6 +105,7 @@ struct world {
     uint32_t next_zombie;
     struct modtab modules;
     struct space *kernel; /* kernel modules and other code outside the core */
+    struct kernel_modules kernel_modules;
     struct cgroups *cgroups;
     struct namespaces_table namespaces;
     struct memfds memfds;
@@ -143,7 +152,8 @@ void map_add(struct world *w, struct space *s, const struct space_map *map);
 /* world_map.c: records of mappings, and /proc/modules. */
 void apply_mmap(struct world *w, const struct record *r);
 void apply_ksymbol(struct world *w, const struct record *r);
-void read_kernel_modules(struct world *w);
+/* Maps the modules that /proc/modules lists in `text`, and unmaps those that it no longer lists. */
+bool apply_kernel_modules(struct world *w, const char *text);
 
 /* world_memfd.c: mappings of memfds. */
 bool memfd_is_elf(const struct world *w, uint64_t ino); /* false: not ELF, or not checked yet */

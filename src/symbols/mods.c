@@ -29,7 +29,7 @@ bool mods_kernel_tells(struct symbolizer *sy, struct symbol_module *mod, uint64_
     const struct table_header *h = sy->kernel->view.header;
     struct symbol_task *task = &mod->tasks[TASK_NAMES];
 
-    if (!sy->kernel_kept || (addr >= h->reference && addr < h->core_end))
+    if (!sy->kernel_core_only || (addr >= h->reference && addr < h->core_end))
         return true;
     sy->kernel_wanted = true;
     if (!task->queued && !task->busy && task->progress == PROGRESS_READY) {

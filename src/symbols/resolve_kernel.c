@@ -112,7 +112,8 @@ static bool kept_key(struct symbolizer *sy, struct cache_key *key)
     return boot != 0;
 }
 
-static struct symbol_table *kept_table(struct symbolizer *sy, const struct symbol_module *mod)
+static struct symbol_table *kept_table(struct symbolizer *sy, const struct symbol_module *mod,
+                                       struct outcome *out)
 {
     struct error ignored = { 0 };
     struct cache_key key;
@@ -122,6 +123,7 @@ static struct symbol_table *kept_table(struct symbolizer *sy, const struct symbo
 
     pthread_mutex_lock(&sy->lock);
     more = sy->kernel_wanted;
+    out->kernel_modified = sy->kernel_modified;
     pthread_mutex_unlock(&sy->lock);
     if (more || mod->module->kind != MODULE_KERNEL || !kept_key(sy, &key) ||
         !cache_get(sy->cache, &key, &blob, &size, NULL))
@@ -140,7 +142,7 @@ static void keep_table(struct symbolizer *sy, const struct symbol_table *t)
 
 static void read_kallsyms(struct symbolizer *sy, const struct symbol_module *mod, struct outcome *out)
 {
-    out->table = kept_table(sy, mod);
+    out->table = kept_table(sy, mod, out);
     out->kept = out->table != NULL;
     if (!out->table)
         out->table = resolve_table(sy, WORKER_KALLSYMS, sy->kallsyms_fd, -1, NULL, out);

@@ -19,14 +19,13 @@
 #include "symbols/symbolizer_state.h"
 
 /* An idle worker holds half a megabyte, and new programs start all the time. */
-#define WORKER_IDLE_NS   (120 * NS_PER_SEC)
-#define JIT_RETRY_NS     (2 * NS_PER_SEC)
-#define KERNEL_RETRY_NS  (10 * NS_PER_SEC)
-#define KERNEL_TRIES_MAX 6                /* each after twice the time */
-#define RETRY_COST       20               /* a map is read again after at least 20 times its reading time */
-#define OPEN_LIMIT_NS    (2 * NS_PER_SEC) /* to open and check a file */
-#define BATCH_MAX        48               /* names that fit in a reply, however long they become */
-#define BATCH_LIMIT_NS   (NS_PER_SEC / 2) /* of CPU time; normally it takes a hundredth */
+#define WORKER_IDLE_NS    (120 * NS_PER_SEC)
+#define JIT_RETRY_NS      (2 * NS_PER_SEC)
+#define KERNEL_TABLES_MAX 8                /* modules that were unloaded keep the table with their names */
+#define RETRY_COST        20               /* a map is read again after at least 20 times its reading time */
+#define OPEN_LIMIT_NS     (2 * NS_PER_SEC) /* to open and check a file */
+#define BATCH_MAX         48               /* names that fit in a reply, however long they become */
+#define BATCH_LIMIT_NS    (NS_PER_SEC / 2) /* of CPU time; normally it takes a hundredth */
 
 /* Set the offset of a profile from another boot of this kernel: the kernel was elsewhere, by whole pages. */
 static void set_kernel_shift(struct symbolizer *sy, const struct module *m)
@@ -38,30 +37,47 @@ static void set_kernel_shift(struct symbolizer *sy, const struct module *m)
         sy->kernel_shift = shift;
 }
 
-static void set_kernel(struct symbolizer *sy, struct symbol_table *t, bool kept)
+/* A kernel module keeps its table when a newer one is read, which has no names of unloaded modules. */
+static void give_kernel_table(struct symbolizer *sy, struct symbol_module *mod)
 {
-    sy->kernel_read_ns = clock_now_ns();
+    if (mod->module->kind != MODULE_KMOD || mod->table == sy->kernel)
+        return;
+    tables_drop(sy, mod->table);
+    mod->table = sy->kernel;
+    mod->table->users++;
+}
+
+static void limit_kernel_tables(struct symbolizer *sy)
+{
+    uint64_t value;
+    for (size_t pos = 0; map_next(&sy->mods, &pos, NULL, &value);) {
+        struct symbol_module *mod = (struct symbol_module *)(uintptr_t)value;
+        if (mod->table && mod->module->kind == MODULE_KMOD &&
+            sy->kernel->number - mod->table->number >= KERNEL_TABLES_MAX)
+            give_kernel_table(sy, mod);
+    }
+}
+
+static void set_kernel(struct symbolizer *sy, struct symbol_table *t, bool core_only)
+{
     if (sy->kernel && !sy->kernel_hidden && t->view.header->flags & TABLE_HIDDEN) {
         tables_drop(sy, t); /* a vmlinux is used instead */
         return;
     }
-    sy->kernel_kept = kept;
+    sy->kernel_core_only = core_only;
     sy->kernel_hidden = t->view.header->flags & TABLE_HIDDEN;
+    t->number = sy->kernel ? sy->kernel->number + 1 : 0;
     tables_drop(sy, sy->kernel);
     sy->kernel = t;
+    limit_kernel_tables(sy);
 }
 
 static void set_next_try(struct symbol_module *mod, uint64_t took_ns)
 {
-    uint64_t least = mod->module->kind == MODULE_JIT ? JIT_RETRY_NS : KERNEL_RETRY_NS << mod->tries;
-
-    if (mod->module->kind == MODULE_KMOD && mod->tries < KERNEL_TRIES_MAX)
-        mod->tries++;
     mod->next_try_ns = 0;
-    if (!mod->module->live || mod->over ||
-        (mod->module->kind != MODULE_JIT && mod->module->kind != MODULE_KMOD))
-        return;
-    mod->next_try_ns = clock_now_ns() + (took_ns * RETRY_COST > least ? took_ns * RETRY_COST : least);
+    if (mod->module->live && !mod->over && mod->module->kind == MODULE_JIT)
+        mod->next_try_ns =
+            clock_now_ns() + (took_ns * RETRY_COST > JIT_RETRY_NS ? took_ns * RETRY_COST : JIT_RETRY_NS);
 }
 
 /* Whether the trouble is known: a JIT may fail the same way at each request for its map. */
@@ -112,9 +128,10 @@ static void install_names(struct symbolizer *sy, struct symbol_module *mod, stru
     if (out->table && out->table->view.header->flags & TABLE_HIDDEN && !out->trouble.text[0])
         error_set(&out->trouble, ERROR_PERMISSION, "the kernel hides its addresses");
     mod->map_stamp = out->map_stamp;
-    if (out->table && mods_is_kernel(mod))
-        set_kernel(sy, out->table, out->kept);
-    else if (out->table && mod->module->kind == MODULE_JIT)
+    if (out->table && mods_is_kernel(mod)) {
+        set_kernel(sy, out->table, out->kept || out->kernel_modified != sy->kernel_modified);
+        give_kernel_table(sy, mod);
+    } else if (out->table && mod->module->kind == MODULE_JIT)
         ok = jit_install(sy, mod, out->table, &out->trouble);
     else if (out->table) {
         tables_drop(sy, mod->table);
@@ -197,8 +214,7 @@ static struct symbol_table *known_table(struct symbolizer *sy, const struct symb
     return t ? t : tables_find(sy, kind, mod->id, mod->id_size, mod->owner, true);
 }
 
-/* Use available names: the kernel's table, or one of the same build. A kernel module missing in the kernel's
- * table may have been loaded since. */
+/* Use available names: the kernel's table, or one of the same build. */
 static bool have_names(struct symbolizer *sy, struct symbol_module *mod)
 {
     const struct module *m = mod->module;
@@ -206,10 +222,9 @@ static bool have_names(struct symbolizer *sy, struct symbol_module *mod)
 
     if (mods_is_kernel(mod)) {
         if (!sy->kernel || (sy->kernel_hidden && m->kind == MODULE_KERNEL) ||
-            (sy->kernel_kept && (sy->kernel_wanted || m->kind == MODULE_KMOD)) ||
-            (mod->next_try_ns && clock_now_ns() - sy->kernel_read_ns > KERNEL_RETRY_NS))
+            (sy->kernel_core_only && (sy->kernel_wanted || m->kind == MODULE_KMOD)))
             return false;
-        set_next_try(mod, 0);
+        give_kernel_table(sy, mod);
         return true;
     }
     t = m->kind == MODULE_JIT ? NULL : known_table(sy, mod, CACHE_NAMES);

@@ -304,15 +304,13 @@ static struct symbol_table *table_for(struct symbolizer *sy, struct symbol_modul
     *shift = 0;
     if (!mods_is_kernel(mod))
         return mod->table;
-    if (mod->module->kind == MODULE_KERNEL)
-        *shift = sy->kernel_shift;
-    else if (sy->kernel_shift)
-        return NULL;
+    if (mod->module->kind == MODULE_KMOD)
+        return sy->kernel_shift ? NULL : mod->table;
+    *shift = sy->kernel_shift;
     return kernel_table(sy, mod, offset - *shift);
 }
 
-/* Request names that may have changed: a JIT continues its map, the kernel loads modules. The resolver
- * detects changes. */
+/* Request names that may have changed, as a JIT continues its map. The resolver detects changes. */
 static void ask_again(struct symbolizer *sy, struct symbol_module *mod)
 {
     struct symbol_task *task = &mod->tasks[TASK_NAMES];
@@ -390,6 +388,15 @@ uint32_t symbolizer_changed(struct symbolizer *sy, const struct module *m)
     changed = !mod ? 0 : mods_is_kernel(mod) ? sy->kernel_changed : mod->changed;
     pthread_mutex_unlock(&sy->lock);
     return changed;
+}
+
+void symbolizer_kernel_modified(struct symbolizer *sy)
+{
+    pthread_mutex_lock(&sy->lock);
+    sy->kernel_modified++;
+    sy->kernel_core_only = true;
+    sy->kernel_changed = atomic_fetch_add_explicit(&sy->generation, 1, memory_order_release) + 1;
+    pthread_mutex_unlock(&sy->lock);
 }
 
 uint32_t symbolizer_lines_changed(const struct symbolizer *sy)

@@ -64,6 +64,7 @@ struct symbol_table {     /* of one or more modules */
     unsigned owner;          /* of the file */
     uint8_t id[20], id_size; /* of the file; 0: not shared */
     unsigned payer;          /* of a JIT: the owner whose share it is charged to */
+    uint32_t number;         /* of the kernel: how many were read before it */
 };
 
 struct jit_rows; /* jitrows.c */
@@ -107,10 +108,8 @@ struct symbol_module {     /* what is known of a module */
     uint64_t name_hash;
     const struct supplied_module *supplied; /* NULL: none */
     const struct supplied_module *embedded; /* symbols of the recording tool; NULL: none */
-    /* Names that may change (perf maps, kernel modules): no new request before this time. */
+    /* A JIT's names, which may change: no new request before this time. */
     uint64_t next_try_ns;
-    /* Attempts for a kernel module: after three without a result there is no fourth. */
-    uint8_t tries;
     /* Newer table of a JIT, with other names for code that `table` names; parked until the module is
      * renewed. */
     struct symbol_table *parked;
@@ -170,9 +169,10 @@ struct symbolizer {
     bool kernel_usable; /* names for the profile's kernel are available */
     bool kernel_hidden, stopping;
     bool kallsyms_supplied; /* a file with kallsyms was given */
-    /* The kernel's table is from an earlier start: only its core is trusted. */
-    bool kernel_kept;
-    bool kernel_wanted; /* more than the kept core is needed */
+    /* The kernel's table is from an earlier start, or modules were loaded since: only its core is trusted. */
+    bool kernel_core_only;
+    bool kernel_wanted;       /* more than this core is needed */
+    uint32_t kernel_modified; /* calls of symbolizer_kernel_modified */
     /* Range of the core's addresses that were requested before there was a table. */
     uint64_t kernel_lowest, kernel_highest;
     char *symfs, *worker_path;
@@ -182,10 +182,9 @@ struct symbolizer {
     int kallsyms_fd, vmlinux_fd, stop_fd;
     struct map mods;             /* id → struct mod * */
     unsigned waiting;            /* tasks queued or busy, and name batches in progress */
-    struct symbol_table *kernel; /* kallsyms, for all modules of the kernel */
-    uint64_t kernel_read_ns;
-    uint64_t kernel_shift; /* from this table's addresses to the profile's (another boot) */
-    struct map tables;     /* hash of build-id and kind → struct symbol_table * */
+    struct symbol_table *kernel; /* kallsyms, which kernel modules share */
+    uint64_t kernel_shift;       /* from this table's addresses to the profile's (another boot) */
+    struct map tables;           /* hash of build-id and kind → struct symbol_table * */
     struct names names;
     struct intern *scripts; /* texts of MODULE_SCRIPT; NULL: none yet */
     uint64_t recorded_ns;
@@ -297,9 +296,10 @@ struct outcome {
     struct code *code;          /* TASK_CODE; NULL: none */
     struct source *source;      /* TASK_CODE; NULL: none */
     bool unchanged, retry;
-    bool later;  /* TASK_LINES: waits for a fetch, which requests it again */
-    bool of_now; /* a JIT's names, as they are now */
-    bool kept;   /* the kernel's table is from an earlier start */
+    bool later;               /* TASK_LINES: waits for a fetch, which requests it again */
+    bool of_now;              /* a JIT's names, as they are now */
+    bool kept;                /* the kernel's table is from an earlier start */
+    uint32_t kernel_modified; /* of the symbolizer, before the kernel's table was read */
     /* TASK_UNWIND: the file was deleted, and is lost when it is unmapped. */
     bool deleted;
     unsigned blame;

@@ -123,6 +123,49 @@ static void kernel_names_are_cached_until_the_next_boot(void **state)
     module_put(kmod);
 }
 
+#define CORE "ffffffff81000000 T _text\nffffffff81000100 T vfs_read\nffffffff81000200 T _etext\n"
+
+/* The addresses of an unloaded module are used again. Its samples keep its names. */
+static void modules_that_are_loaded_later_have_names(void **state)
+{
+    struct setup *s = *state, one;
+    struct module *kernel = make_module(MODULE_KERNEL, "[kernel]", "[kernel]");
+    struct module *first = make_module(MODULE_KMOD, "[first]", "[first]");
+    struct module *second = make_module(MODULE_KMOD, "[second]", "[second]");
+    char path[128];
+    struct symbolizer_config cfg = { .kallsyms = path, .live = true };
+
+    write_text(s, "kallsyms", CORE "ffffffffc0000000 t first_one\t[first]\n", path, sizeof path);
+    start(&one, &cfg);
+    assert_string_equal(settled(&one, kernel, UINT64_C(0xffffffff81000108)).name, "vfs_read");
+    assert_string_equal(settled(&one, first, UINT64_C(0xffffffffc0000008)).name, "first_one");
+
+    write_text(s, "kallsyms",
+               CORE "ffffffffc0000000 t second_one\t[second]\nffffffffc0000080 t second_two\t[second]\n",
+               path, sizeof path);
+    symbolizer_kernel_modified(one.sy);
+    assert_string_equal(settled(&one, second, UINT64_C(0xffffffffc0000088)).name, "second_two");
+    assert_string_equal(settled(&one, first, UINT64_C(0xffffffffc0000008)).name, "first_one");
+    assert_string_equal(settled(&one, kernel, UINT64_C(0xffffffff81000108)).name, "vfs_read");
+
+    /* an address that was sampled before the module was noticed */
+    write_text(s, "kallsyms", CORE "ffffffffc0000000 t third_one\t[third]\n", path, sizeof path);
+    symbolizer_kernel_modified(one.sy);
+    assert_string_equal(settled(&one, kernel, UINT64_C(0xffffffffc0000008)).name, "third_one");
+    assert_string_equal(settled(&one, second, UINT64_C(0xffffffffc0000088)).name, "second_two");
+
+    /* the oldest tables are given up */
+    for (unsigned i = 0; i < 9; i++) {
+        symbolizer_kernel_modified(one.sy);
+        assert_string_equal(settled(&one, kernel, UINT64_C(0xffffffffc0000008)).name, "third_one");
+    }
+    assert_string_equal(settled(&one, first, UINT64_C(0xffffffffc0000008)).name, "third_one");
+    stop(&one);
+    module_put(kernel);
+    module_put(first);
+    module_put(second);
+}
+
 static void names_of_another_boot_are_shifted_to_the_kernels_address(void **state)
 {
     struct setup *s = *state, offline;
@@ -375,6 +418,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         WITH_SETUP(kernel_names_come_from_kallsyms),
         WITH_SETUP(kernel_names_are_cached_until_the_next_boot),
+        WITH_SETUP(modules_that_are_loaded_later_have_names),
         WITH_SETUP(names_of_another_boot_are_shifted_to_the_kernels_address),
         WITH_SETUP(hidden_kernel_addresses_are_reported_with_the_fix),
         WITH_SETUP(another_machines_kernel_gets_no_names_from_this_one),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "process/world_state.h"
 #include "unit_test.h"
 #include "world_fixture.h"
 
@@ -25,6 +26,68 @@ static void kernel_addresses_are_found_in_core_modules_and_pieces(void **state)
     assert_int_equal(p.offset, 0xffffffffc0000010);
     assert_true(world_resolve(w, 0, 0xffffffffc0010010, true, &p));
     assert_string_equal(world_module(w, p.module)->name, "[nfs]");
+    world_free(w);
+}
+
+static const char *kernel_code_at(struct world *w, uint64_t addr)
+{
+    struct location p;
+    assert_true(world_resolve(w, 0, addr, true, &p));
+    assert_int_equal(p.offset, addr);
+    return world_module(w, p.module)->name;
+}
+
+static void kernel_modules_may_be_loaded_and_unloaded_at_any_time(void **state)
+{
+    struct world *w = world_new(true);
+
+    assert_false(apply_kernel_modules(w, ""));
+    assert_true(apply_kernel_modules(w, "nfs 8192 0 - Live 0xffffffffc0010000\n"
+                                        "xfs 16384 1 nfs, Live 0xffffffffc0000000\n"));
+    do_ksymbol(w, 0xffffffffc0001000, 0x100, "bpf_prog_1_x", false);
+    assert_string_equal(kernel_code_at(w, 0xffffffffc0000010), "[xfs]");
+    assert_string_equal(kernel_code_at(w, 0xffffffffc0010010), "[nfs]");
+    /* in use by others, in another order: no other modules */
+    assert_false(apply_kernel_modules(w, "xfs 16384 7 - Live 0xffffffffc0000000 (E)\n"
+                                         "nfs 8192 0 - Live 0xffffffffc0010000\n"));
+    /* another module at the address of one that was unloaded */
+    assert_true(apply_kernel_modules(w, "zram 4096 0 - Live 0xffffffffc0010000\n"
+                                        "xfs 16384 1 - Live 0xffffffffc0000000\n"));
+    assert_string_equal(kernel_code_at(w, 0xffffffffc0000010), "[xfs]");
+    assert_string_equal(kernel_code_at(w, 0xffffffffc0010010), "[zram]");
+    assert_string_equal(kernel_code_at(w, 0xffffffffc0011010), "[kernel]");
+    assert_true(apply_kernel_modules(w, ""));
+    assert_string_equal(kernel_code_at(w, 0xffffffffc0000010), "[kernel]");
+    assert_string_equal(kernel_code_at(w, 0xffffffffc0001010), "[bpf]");
+    /* without the privilege to see addresses */
+    assert_false(apply_kernel_modules(w, "xfs 16384 1 - Live 0x0000000000000000\nnfs\n\n"));
+    world_free(w);
+}
+
+static void the_range_of_a_kernel_module_ends_where_the_next_one_begins(void **state)
+{
+    struct world *w = world_new(true);
+
+    /* Linux 6.4: 12 KiB of xfs are data elsewhere */
+    assert_true(apply_kernel_modules(w, "xfs 16384 1 - Live 0xffffffffc0000000\n"
+                                        "nfs 4096 0 - Live 0xffffffffc0001000\n"));
+    assert_string_equal(kernel_code_at(w, 0xffffffffc0000ff0), "[xfs]");
+    assert_string_equal(kernel_code_at(w, 0xffffffffc0001010), "[nfs]");
+    /* loaded into that range, and into that of a BPF program */
+    do_ksymbol(w, 0xffffffffc0003000, 0x100, "bpf_prog_1_x", false);
+    assert_true(apply_kernel_modules(w, "zram 8192 0 - Live 0xffffffffc0002800\n"
+                                        "xfs 16384 1 - Live 0xffffffffc0000000\n"
+                                        "nfs 65536 0 - Live 0xffffffffc0001000\n"));
+    assert_string_equal(kernel_code_at(w, 0xffffffffc0001010), "[nfs]");
+    assert_string_equal(kernel_code_at(w, 0xffffffffc0002810), "[zram]");
+    assert_string_equal(kernel_code_at(w, 0xffffffffc0003010), "[bpf]");
+    assert_string_equal(kernel_code_at(w, 0xffffffffc0004010), "[zram]");
+    /* what begins in the range of an unloaded module stays */
+    assert_true(apply_kernel_modules(w, "zram 8192 0 - Live 0xffffffffc0002800\n"
+                                        "xfs 16384 1 - Live 0xffffffffc0000000\n"));
+    assert_string_equal(kernel_code_at(w, 0xffffffffc0000ff0), "[xfs]");
+    assert_string_equal(kernel_code_at(w, 0xffffffffc0001010), "[kernel]");
+    assert_string_equal(kernel_code_at(w, 0xffffffffc0002810), "[zram]");
     world_free(w);
 }
 
@@ -126,6 +189,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernel_addresses_are_found_in_core_modules_and_pieces),
+        cmocka_unit_test(kernel_modules_may_be_loaded_and_unloaded_at_any_time),
+        cmocka_unit_test(the_range_of_a_kernel_module_ends_where_the_next_one_begins),
         cmocka_unit_test(bpf_programs_are_added_and_removed),
         cmocka_unit_test(churning_bpf_programs_use_constant_memory),
         cmocka_unit_test(pseudo_modules_always_exist),

@@ -70,7 +70,7 @@ static void look_at_cost(struct session *s, uint64_t now_ns)
     s->source.cost.time_ns = now_ns;
 }
 
-/* Once a second: system statistics, flametop's own CPU time, CPU hotplug. */
+/* Once a second: system statistics, flametop's own CPU time, CPU hotplug, kernel modules. */
 static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
 {
     bool first = p->time_ns && !p->looked && now_ns >= p->time_ns + FIRST_LOOK_NS;
@@ -98,6 +98,8 @@ static void collect_pulse(struct session *s, struct pulse *p, uint64_t now_ns)
     crowd_look(s, now_ns);
     idle_cpus_look(s, now_ns);
     jit_follow(s, false);
+    if (s->source.live && world_read_kernel_modules(s->store.world))
+        symbolizer_kernel_modified(s->store.symbolizer);
     pthread_mutex_unlock(&s->store.lock);
     s->store.generation++;
     p->next_ns = now_ns + NS_PER_SEC;
