@@ -47,8 +47,8 @@ def is_wait(frames):
 
 def near(what, got, wanted, all, unknown=0, stolen=0):
     """Within 2 points, and time that is said to be missing: of a preempted thread there is no stack, and of
-    time in which records were lost nothing is known. The kernel's CPU time of a thread is without stolen time,
-    that of events is not."""
+    time in which records were lost nothing is known. The kernel's CPU time of a thread does not include
+    stolen time; that of events does."""
     assert wanted - 0.02 * all - unknown <= got <= wanted + 0.02 * all + stolen, (what, got, wanted, all,
                                                                                   unknown, stolen)
 
