@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "unit_test.h"
-#include "write_text.h"
+#include "files.h"
 
 static char mounts[] = "/tmp/flametop-limit-XXXXXX";
 

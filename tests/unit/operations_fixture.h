@@ -11,7 +11,7 @@
 
 #include "perf/tracepoint.h"
 #include "unit_test.h"
-#include "write_text.h"
+#include "files.h"
 
 static char tracefs[64];
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "files.h"
 #include "perfdata/format.h"
 #include "perfdata/reader.h"
 #include "perfdata/writer.h"
@@ -33,9 +34,7 @@ static inline int fixture_setup(void **state)
 
 static inline int fixture_teardown(void **state)
 {
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", fixture_dir);
-    return system(command);
+    return remove_tree(fixture_dir);
 }
 
 static inline const char *fixture_path(const char *name)

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/sanitized.h"
 #include "elf_maker.h"
+#include "files.h"
 #include "symbols/jvm.h"
 #include "symbols/symbolizer.h"
 #include "symbols/worker.h"
@@ -76,12 +77,9 @@ static inline int set_up(void **state)
 static inline int tear_down(void **state)
 {
     struct setup *s = *state;
-    char command[96];
-    int failed;
 
     stop(s);
-    snprintf(command, sizeof command, "rm -rf '%s'", s->dir);
-    failed = system(command);
+    int failed = remove_tree(s->dir);
     mem_free(s);
     return failed;
 }
@@ -115,16 +113,11 @@ static inline struct module *make_file_module(const struct setup *s, const char 
     return make_module(MODULE_FILE, path, name);
 }
 
-static inline void write_text(const struct setup *s, const char *name, const char *text, char *path,
-                              size_t cap)
+static inline void write_named(const struct setup *s, const char *name, const char *text, char *path,
+                               size_t cap)
 {
-    FILE *f;
-
     snprintf(path, cap, "%s/%s", s->dir, name);
-    f = fopen(path, "w");
-    assert_non_null(f);
-    assert_true(fputs(text, f) >= 0);
-    fclose(f);
+    write_text(path, text);
 }
 
 static inline struct module *make_elf_module(const struct setup *s, const char *name,

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "symbols/blob.h"
 #include "symbols/cache.h"
 #include "unit_test.h"
@@ -38,10 +39,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    char command[128];
-
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
+    return remove_tree(folder);
 }
 
 static struct cache *open_cache(uint64_t max_bytes)
@@ -219,11 +217,8 @@ static void eviction_keeps_the_size_limit_and_the_most_recently_used_entries(voi
 static void deleting_the_folder_during_use_is_harmless(void **state)
 {
     struct cache *c = open_cache(MB);
-    char command[128];
-
     put_entry(c, CACHE_NAMES, id_a, "names", 5);
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(remove_tree(folder), 0);
     assert_false(is_cached(c, CACHE_NAMES, id_a, "", 0));
     put_entry(c, CACHE_NAMES, id_a, "names", 5);
     cache_free(c);

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/clock.h"
+#include "files.h"
 #include "process/cgroup.h"
 #include "unit_test.h"
 
@@ -30,12 +31,9 @@ static int make_tree(void **state)
     return 0;
 }
 
-static int remove_tree(void **state)
+static int tear_down(void **state)
 {
-    char command[128];
-
-    snprintf(command, sizeof command, "rm -rf '%s'", root);
-    return system(command);
+    return remove_tree(root);
 }
 
 static uint64_t id_of(const char *below)
@@ -176,5 +174,5 @@ int main(void)
         cmocka_unit_test(a_live_cgroup_is_named_by_its_file_handle_or_by_a_scan),
     };
 
-    return cmocka_run_group_tests(tests, make_tree, remove_tree);
+    return cmocka_run_group_tests(tests, make_tree, tear_down);
 }

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "process/containers.h"
 #include "unit_test.h"
-#include "write_text.h"
+#include "files.h"
 
 #define ID     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define OTHER  "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
@@ -30,11 +30,8 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    char command[128];
-
     containers_free(containers);
-    snprintf(command, sizeof command, "rm -rf '%s'", root);
-    return system(command);
+    return remove_tree(root);
 }
 
 static void make_folder(const char *below, char path[512])

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "files.h"
 #include "perf/count_set.h"
 #include "perf/pmu.h"
 #include "unit_test.h"
@@ -13,14 +14,6 @@
 
 /* A fake sysfs. */
 static char folder[64];
-
-static void write_file(const char *path, const char *text)
-{
-    char command[512];
-    snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s/%s')\" && printf '%s' >'%s/%s'", folder, path,
-             text, folder, path);
-    assert_int_equal(system(command), 0);
-}
 
 static int make_folder(void **state)
 {
@@ -34,11 +27,9 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    char command[128];
     pmu_set_root(NULL);
     topology_set_root(NULL);
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
+    return remove_tree(folder);
 }
 
 static struct count_set *open_set(enum scope_kind kind)
@@ -67,44 +58,44 @@ static void put_topdown(const char *pmu, bool slots)
     for (size_t i = 0; i < COUNT(names); i++) {
         snprintf(path, sizeof path, "%s/events/%s", pmu, names[i]);
         snprintf(terms, sizeof terms, "event=0x00,umask=0x%zx", 0x80 + i);
-        write_file(path, terms);
+        write_below(folder, path, terms);
     }
     snprintf(path, sizeof path, "%s/events/slots", pmu);
     if (slots)
-        write_file(path, "event=0x00,umask=0x4");
+        write_below(folder, path, "event=0x00,umask=0x4");
     snprintf(path, sizeof path, "%s/format/event", pmu);
-    write_file(path, "config:0-7");
+    write_below(folder, path, "config:0-7");
     snprintf(path, sizeof path, "%s/format/umask", pmu);
-    write_file(path, "config:8-15");
+    write_below(folder, path, "config:8-15");
 }
 
 static void a_server_has_topdown_energy_and_memory_controller_counters(void **state)
 {
-    write_file("cpu/type", "4");
+    write_below(folder, "cpu/type", "4");
     put_topdown("cpu", true);
-    write_file("msr/type", "9");
-    write_file("msr/format/event", "config:0-63");
-    write_file("msr/events/tsc", "event=0x00");
-    write_file("msr/events/aperf", "event=0x01");
-    write_file("msr/events/mperf", "event=0x02");
-    write_file("power/type", "21");
-    write_file("power/cpumask", "0,70");
-    write_file("power/format/event", "config:0-7");
-    write_file("power/events/energy-pkg", "event=0x02");
-    write_file("power/events/energy-pkg.scale", "2.3283064365386962890625e-10");
-    write_file("power/events/energy-pkg.unit", "Joules");
-    write_file("uncore_imc_0/type", "30");
-    write_file("uncore_imc_0/cpumask", "0,70");
-    write_file("uncore_imc_0/format/event", "config:0-7");
-    write_file("uncore_imc_0/format/umask", "config:8-15");
-    write_file("uncore_imc_0/events/cas_count_read", "event=0x04,umask=0x03");
-    write_file("uncore_imc_0/events/cas_count_read.scale", "6.103515625e-5");
-    write_file("uncore_imc_0/events/cas_count_read.unit", "MiB");
-    write_file("uncore_imc_0/events/cas_count_write", "event=0x04,umask=0x0c");
-    write_file("uncore_imc_0/events/cas_count_write.scale", "6.103515625e-5");
-    write_file("uncore_imc_0/events/cas_count_write.unit", "MiB");
-    write_file("uncore_imc_free_running_0/type", "40");
-    write_file("uncore_imc_free_running_0/events/data_read", "event=0xff,umask=0x10");
+    write_below(folder, "msr/type", "9");
+    write_below(folder, "msr/format/event", "config:0-63");
+    write_below(folder, "msr/events/tsc", "event=0x00");
+    write_below(folder, "msr/events/aperf", "event=0x01");
+    write_below(folder, "msr/events/mperf", "event=0x02");
+    write_below(folder, "power/type", "21");
+    write_below(folder, "power/cpumask", "0,70");
+    write_below(folder, "power/format/event", "config:0-7");
+    write_below(folder, "power/events/energy-pkg", "event=0x02");
+    write_below(folder, "power/events/energy-pkg.scale", "2.3283064365386962890625e-10");
+    write_below(folder, "power/events/energy-pkg.unit", "Joules");
+    write_below(folder, "uncore_imc_0/type", "30");
+    write_below(folder, "uncore_imc_0/cpumask", "0,70");
+    write_below(folder, "uncore_imc_0/format/event", "config:0-7");
+    write_below(folder, "uncore_imc_0/format/umask", "config:8-15");
+    write_below(folder, "uncore_imc_0/events/cas_count_read", "event=0x04,umask=0x03");
+    write_below(folder, "uncore_imc_0/events/cas_count_read.scale", "6.103515625e-5");
+    write_below(folder, "uncore_imc_0/events/cas_count_read.unit", "MiB");
+    write_below(folder, "uncore_imc_0/events/cas_count_write", "event=0x04,umask=0x0c");
+    write_below(folder, "uncore_imc_0/events/cas_count_write.scale", "6.103515625e-5");
+    write_below(folder, "uncore_imc_0/events/cas_count_write.unit", "MiB");
+    write_below(folder, "uncore_imc_free_running_0/type", "40");
+    write_below(folder, "uncore_imc_free_running_0/events/data_read", "event=0xff,umask=0x10");
     struct count_set *c = open_set(SCOPE_ALL);
     assert_int_equal(c->n_cores, 1);
     const struct count_core *core = &c->cores[0];
@@ -130,11 +121,11 @@ static void a_server_has_topdown_energy_and_memory_controller_counters(void **st
 
 static void each_cpu_type_has_its_own_counters(void **state)
 {
-    write_file("cpu_core/type", "4");
-    write_file("cpu_core/cpus", "0-15");
+    write_below(folder, "cpu_core/type", "4");
+    write_below(folder, "cpu_core/cpus", "0-15");
     put_topdown("cpu_core", true);
-    write_file("cpu_atom/type", "10");
-    write_file("cpu_atom/cpus", "16-23");
+    write_below(folder, "cpu_atom/type", "10");
+    write_below(folder, "cpu_atom/cpus", "16-23");
     put_topdown("cpu_atom", false);
     struct count_set *c = open_set(SCOPE_ALL);
     assert_int_equal(c->n_cores, 2);
@@ -155,21 +146,21 @@ static void arm_reports_its_slots_per_cycle(void **state)
 {
     static const char *const names[] = { "cpu_cycles", "stall_slot_frontend", "stall_slot_backend",
                                          "op_retired", "op_spec" };
-    write_file("armv8_pmuv3_0/type", "8");
-    write_file("armv8_pmuv3_0/cpus", "0-3");
-    write_file("armv8_pmuv3_0/format/event", "config:0-15");
+    write_below(folder, "armv8_pmuv3_0/type", "8");
+    write_below(folder, "armv8_pmuv3_0/cpus", "0-3");
+    write_below(folder, "armv8_pmuv3_0/format/event", "config:0-15");
     for (size_t i = 0; i < COUNT(names); i++) {
         char path[128];
         snprintf(path, sizeof path, "armv8_pmuv3_0/events/%s", names[i]);
-        write_file(path, i ? "event=0x003e" : "event=0x0011");
+        write_below(folder, path, i ? "event=0x003e" : "event=0x0011");
     }
-    write_file("armv8_pmuv3_0/caps/slots", "0x00000000");
+    write_below(folder, "armv8_pmuv3_0/caps/slots", "0x00000000");
     struct count_set *c = open_set(SCOPE_ALL);
     assert_int_equal(c->cores[0].topdown.model, TOPDOWN_NONE); /* 0: this CPU does not report it */
     assert_false(c->cores[0].sources[COUNT_TOPDOWN_0].have);
     assert_int_equal(c->cores[0].sources[COUNT_CYCLES].attr.config, PERF_COUNT_HW_CPU_CYCLES);
     free_set(c);
-    write_file("armv8_pmuv3_0/caps/slots", "0x00000005");
+    write_below(folder, "armv8_pmuv3_0/caps/slots", "0x00000005");
     c = open_set(SCOPE_ALL);
     assert_int_equal(c->cores[0].topdown.model, TOPDOWN_ARM);
     assert_true(c->cores[0].topdown.width == 5);
@@ -182,13 +173,13 @@ static void amd_memory_controllers_count_cache_lines(void **state)
     for (int i = 0; i < 2; i++) {
         char path[64];
         snprintf(path, sizeof path, "amd_umc_%d/type", i);
-        write_file(path, i ? "31" : "30");
+        write_below(folder, path, i ? "31" : "30");
         snprintf(path, sizeof path, "amd_umc_%d/cpumask", i);
-        write_file(path, "0");
+        write_below(folder, path, "0");
         snprintf(path, sizeof path, "amd_umc_%d/format/event", i);
-        write_file(path, "config:0-7");
+        write_below(folder, path, "config:0-7");
         snprintf(path, sizeof path, "amd_umc_%d/format/rdwrmask", i);
-        write_file(path, "config:8-9");
+        write_below(folder, path, "config:8-9");
     }
     struct count_set *c = open_set(SCOPE_ALL);
     assert_int_equal(c->uncores.n, 2);
@@ -305,8 +296,8 @@ static void topdown_events_are_used_only_on_amd_cores_that_have_them(void **stat
 
 static void cores_and_sockets_are_read_from_sysfs(void **state)
 {
-    write_file("devices/system/cpu/cpu3/topology/core_id", "1");
-    write_file("devices/system/cpu/cpu3/topology/physical_package_id", "1");
+    write_below(folder, "devices/system/cpu/cpu3/topology/core_id", "1");
+    write_below(folder, "devices/system/cpu/cpu3/topology/physical_package_id", "1");
     struct topology_cpu known = topology_of(3), unknown = topology_of(9);
     assert_true(known.core == 1 && known.socket == 1);
     assert_true(unknown.core == 9 && unknown.socket == 0);
@@ -316,16 +307,16 @@ static void only_package_temperature_sensors_are_read(void **state)
 {
     struct topology_heat heats[4];
     assert_int_equal(topology_heats(heats, 4), 0);
-    write_file("class/hwmon/hwmon0/name", "nvme");
-    write_file("class/hwmon/hwmon0/temp1_input", "99000");
-    write_file("class/hwmon/hwmon1/name", "coretemp");
-    write_file("class/hwmon/hwmon1/temp1_input", "71000");
-    write_file("class/hwmon/hwmon1/temp1_label", "Package id 1");
-    write_file("class/hwmon/hwmon1/temp2_input", "88000");
-    write_file("class/hwmon/hwmon1/temp2_label", "Core 0");
-    write_file("class/hwmon/hwmon2/name", "k10temp");
-    write_file("class/hwmon/hwmon2/temp1_input", "54500");
-    write_file("class/hwmon/hwmon2/temp1_label", "Tctl");
+    write_below(folder, "class/hwmon/hwmon0/name", "nvme");
+    write_below(folder, "class/hwmon/hwmon0/temp1_input", "99000");
+    write_below(folder, "class/hwmon/hwmon1/name", "coretemp");
+    write_below(folder, "class/hwmon/hwmon1/temp1_input", "71000");
+    write_below(folder, "class/hwmon/hwmon1/temp1_label", "Package id 1");
+    write_below(folder, "class/hwmon/hwmon1/temp2_input", "88000");
+    write_below(folder, "class/hwmon/hwmon1/temp2_label", "Core 0");
+    write_below(folder, "class/hwmon/hwmon2/name", "k10temp");
+    write_below(folder, "class/hwmon/hwmon2/temp1_input", "54500");
+    write_below(folder, "class/hwmon/hwmon2/temp1_label", "Tctl");
     assert_int_equal(topology_heats(heats, 4), 2);
     assert_int_equal(heats[0].socket, 1);
     assert_near(heats[0].celsius, 71);

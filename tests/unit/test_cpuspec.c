@@ -11,40 +11,28 @@
 #include "base/mem.h"
 #include "perf/cpuspec.h"
 #include "unit_test.h"
-#include "write_text.h"
+#include "files.h"
 
 static char root[] = "/tmp/flametop-cpus-XXXXXX";
 static struct error error;
-
-static void write_file(const char *path, const char *text)
-{
-    char full[256];
-    snprintf(full, sizeof full, "%s/%s", root, path);
-    for (char *slash = full + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        mkdir(full, 0700);
-        *slash = '/';
-    }
-    write_text(full, text);
-}
 
 static int make_machine(void **state)
 {
     char path[64], text[16];
     if (!mkdtemp(root))
         return -1;
-    write_file("cpu/possible", "0-7\n");
+    write_below(root, "cpu/possible", "0-7\n");
     for (int cpu = 0; cpu < 7; cpu++) {
         snprintf(path, sizeof path, "cpu/cpu%d/topology/core_id", cpu);
         snprintf(text, sizeof text, "%d\n", cpu / 2 % 2);
-        write_file(path, text);
+        write_below(root, path, text);
         snprintf(path, sizeof path, "cpu/cpu%d/topology/physical_package_id", cpu);
         snprintf(text, sizeof text, "%d\n", cpu / 4);
-        write_file(path, text);
+        write_below(root, path, text);
     }
-    write_file("node/possible", "0-1\n");
-    write_file("node/node0/cpulist", "0-3\n");
-    write_file("node/node1/cpulist", "4-7\n");
+    write_below(root, "node/possible", "0-1\n");
+    write_below(root, "node/node0/cpulist", "0-3\n");
+    write_below(root, "node/node1/cpulist", "4-7\n");
     return 0;
 }
 

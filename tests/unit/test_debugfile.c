@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "opened.h"
 #include "symbols/debugfile.h"
 #include "unit_test.h"
@@ -21,10 +22,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    char command[128];
-
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
+    return remove_tree(folder);
 }
 
 static void run_in_home(const char *command_format)

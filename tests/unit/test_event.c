@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "perf/event.h"
 #include "perf/pmu.h"
 #include "perf/tracepoint.h"
@@ -177,31 +178,23 @@ static void breakpoints_are_parsed_into_address_length_and_access(void **state)
 /* A fake tracefs and sysfs, so that results do not depend on the machine. */
 static char folder[64];
 
-static void write_file(const char *path, const char *text)
-{
-    char command[512];
-    snprintf(command, sizeof command, "mkdir -p '%s/%s' && rmdir '%s/%s' && printf %%s '%s' >'%s/%s'", folder,
-             path, folder, path, text, folder, path);
-    assert_int_equal(system(command), 0);
-}
-
 static int make_folder(void **state)
 {
     static char pmus[96], tracefs[96];
     strcpy(folder, "/tmp/test_event.XXXXXX");
     if (!mkdtemp(folder))
         return -1;
-    write_file("tracefs/events/sched/sched_switch/id", "372\n");
-    write_file("tracefs/events/sched/sched_waking/id", "371\n");
-    write_file("tracefs/events/block/block_rq_issue/id", "99\n");
-    write_file("tracefs/events/enable", "0\n");
-    write_file("pmu/cpu/type", "4\n");
-    write_file("pmu/cpu/format/event", "config:0-7\n");
-    write_file("pmu/cpu/format/umask", "config:8-15\n");
-    write_file("pmu/cpu/events/mem-loads", "event=0xcd,umask=0x1\n");
-    write_file("pmu/uncore_imc_0/type", "18\n");
-    write_file("pmu/uncore_imc_0/format/event", "config:0-7\n");
-    write_file("pmu/uncore_imc_0/cpumask", "0,18\n");
+    write_below(folder, "tracefs/events/sched/sched_switch/id", "372\n");
+    write_below(folder, "tracefs/events/sched/sched_waking/id", "371\n");
+    write_below(folder, "tracefs/events/block/block_rq_issue/id", "99\n");
+    write_below(folder, "tracefs/events/enable", "0\n");
+    write_below(folder, "pmu/cpu/type", "4\n");
+    write_below(folder, "pmu/cpu/format/event", "config:0-7\n");
+    write_below(folder, "pmu/cpu/format/umask", "config:8-15\n");
+    write_below(folder, "pmu/cpu/events/mem-loads", "event=0xcd,umask=0x1\n");
+    write_below(folder, "pmu/uncore_imc_0/type", "18\n");
+    write_below(folder, "pmu/uncore_imc_0/format/event", "config:0-7\n");
+    write_below(folder, "pmu/uncore_imc_0/cpumask", "0,18\n");
     snprintf(pmus, sizeof pmus, "%s/pmu", folder);
     snprintf(tracefs, sizeof tracefs, "%s/tracefs", folder);
     pmu_set_root(pmus);
@@ -211,11 +204,9 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    char command[128];
     pmu_set_root(NULL);
     tracepoint_set_root(NULL);
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
+    return remove_tree(folder);
 }
 
 static void tracepoint_ids_are_read_from_tracefs(void **state)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "perf/event.h"
 #include "perf/pmu.h"
 #include "perf/tracepoint.h"
@@ -14,56 +15,48 @@
 /* A hybrid machine with two memory controllers, and a tracefs. */
 static char folder[64], tracefs[96];
 
-static void write_file(const char *path, const char *text)
-{
-    char command[512];
-    snprintf(command, sizeof command, "mkdir -p '%s/%s' && rmdir '%s/%s' && printf %%s '%s' >'%s/%s'", folder,
-             path, folder, path, text, folder, path);
-    assert_int_equal(system(command), 0);
-}
-
 static int make_folder(void **state)
 {
     static char pmus[96];
     strcpy(folder, "/tmp/test_event_list.XXXXXX");
     if (!mkdtemp(folder))
         return -1;
-    write_file("pmu/cpu_core/type", "4\n");
-    write_file("pmu/cpu_core/cpus", "0-3\n");
-    write_file("pmu/cpu_core/format/event", "config:0-7\n");
-    write_file("pmu/cpu_core/events/slots", "event=0x00,umask=0x4\n");
-    write_file("pmu/cpu_core/format/umask", "config:8-15\n");
-    write_file("pmu/cpu_atom/type", "10\n");
-    write_file("pmu/cpu_atom/cpus", "4-7\n");
-    write_file("pmu/uncore_imc_0/type", "18\n");
-    write_file("pmu/uncore_imc_0/cpumask", "0,64\n");
-    write_file("pmu/uncore_imc_0/format/event", "config:0-7\n");
-    write_file("pmu/uncore_imc_0/events/reads", "event=0x4\n");
-    write_file("pmu/uncore_imc_0/events/reads.scale", "6.103515625e-5\n");
-    write_file("pmu/uncore_imc_0/events/reads.unit", "MiB\n");
-    write_file("pmu/uncore_imc_1/type", "19\n");
-    write_file("pmu/uncore_imc_1/cpumask", "0,64\n");
-    write_file("pmu/uncore_imc_1/format/event", "config:0-7\n");
-    write_file("pmu/uncore_imc_1/events/reads", "event=0x4\n");
-    write_file("pmu/uncore_imc_free/type", "20\n");
-    write_file("tracefs/events/sched/sched_switch/id", "372\n");
-    write_file("tracefs/events/sched/sched_switch/format",
-               "name: sched_switch\nformat:\n\tfield:unsigned short common_type;\toffset:0;\n\n"
-               "\tfield:char prev_comm[16];\toffset:8;\n"
-               "\tfield:pid_t prev_pid;\toffset:24;\n\tfield:__data_loc char[] file;\toffset:28;\n\n"
-               "print fmt: field:none;\n");
-    write_file("tracefs/events/sched/sched_waking/id", "371\n");
-    write_file("tracefs/events/odd/odd/id", "373\n");
-    write_file("tracefs/events/odd/odd/format",
-               "\tfield:__data_loc char where;\toffset:8;\n\tfield:__data_loc cha");
-    write_file("tracefs/events/sched/enable", "0\n");
-    write_file("tracefs/events/syscalls/sys_enter_read/id", "500\n");
-    write_file("tracefs/events/syscalls/sys_exit_read/id", "501\n");
-    write_file("tracefs/events/uprobes/hit/id", "900\n");
-    write_file("tracefs/events/uprobes/hit/format",
-               "format:\n\tfield:unsigned long __probe_ip;\toffset:8;\n");
-    write_file("tracefs/dynamic_events",
-               "p:uprobes/hitch /bin/x:0x1\np:uprobes/hit /bin/sh:0x0000000000001234 size=%di\n");
+    write_below(folder, "pmu/cpu_core/type", "4\n");
+    write_below(folder, "pmu/cpu_core/cpus", "0-3\n");
+    write_below(folder, "pmu/cpu_core/format/event", "config:0-7\n");
+    write_below(folder, "pmu/cpu_core/events/slots", "event=0x00,umask=0x4\n");
+    write_below(folder, "pmu/cpu_core/format/umask", "config:8-15\n");
+    write_below(folder, "pmu/cpu_atom/type", "10\n");
+    write_below(folder, "pmu/cpu_atom/cpus", "4-7\n");
+    write_below(folder, "pmu/uncore_imc_0/type", "18\n");
+    write_below(folder, "pmu/uncore_imc_0/cpumask", "0,64\n");
+    write_below(folder, "pmu/uncore_imc_0/format/event", "config:0-7\n");
+    write_below(folder, "pmu/uncore_imc_0/events/reads", "event=0x4\n");
+    write_below(folder, "pmu/uncore_imc_0/events/reads.scale", "6.103515625e-5\n");
+    write_below(folder, "pmu/uncore_imc_0/events/reads.unit", "MiB\n");
+    write_below(folder, "pmu/uncore_imc_1/type", "19\n");
+    write_below(folder, "pmu/uncore_imc_1/cpumask", "0,64\n");
+    write_below(folder, "pmu/uncore_imc_1/format/event", "config:0-7\n");
+    write_below(folder, "pmu/uncore_imc_1/events/reads", "event=0x4\n");
+    write_below(folder, "pmu/uncore_imc_free/type", "20\n");
+    write_below(folder, "tracefs/events/sched/sched_switch/id", "372\n");
+    write_below(folder, "tracefs/events/sched/sched_switch/format",
+                "name: sched_switch\nformat:\n\tfield:unsigned short common_type;\toffset:0;\n\n"
+                "\tfield:char prev_comm[16];\toffset:8;\n"
+                "\tfield:pid_t prev_pid;\toffset:24;\n\tfield:__data_loc char[] file;\toffset:28;\n\n"
+                "print fmt: field:none;\n");
+    write_below(folder, "tracefs/events/sched/sched_waking/id", "371\n");
+    write_below(folder, "tracefs/events/odd/odd/id", "373\n");
+    write_below(folder, "tracefs/events/odd/odd/format",
+                "\tfield:__data_loc char where;\toffset:8;\n\tfield:__data_loc cha");
+    write_below(folder, "tracefs/events/sched/enable", "0\n");
+    write_below(folder, "tracefs/events/syscalls/sys_enter_read/id", "500\n");
+    write_below(folder, "tracefs/events/syscalls/sys_exit_read/id", "501\n");
+    write_below(folder, "tracefs/events/uprobes/hit/id", "900\n");
+    write_below(folder, "tracefs/events/uprobes/hit/format",
+                "format:\n\tfield:unsigned long __probe_ip;\toffset:8;\n");
+    write_below(folder, "tracefs/dynamic_events",
+                "p:uprobes/hitch /bin/x:0x1\np:uprobes/hit /bin/sh:0x0000000000001234 size=%di\n");
     snprintf(pmus, sizeof pmus, "%s/pmu", folder);
     snprintf(tracefs, sizeof tracefs, "%s/tracefs", folder);
     pmu_set_root(pmus);
@@ -73,11 +66,9 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    char command[128];
     pmu_set_root(NULL);
     tracepoint_set_root(NULL);
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
+    return remove_tree(folder);
 }
 
 static struct event_list parse(const char *text)

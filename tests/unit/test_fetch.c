@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Fetches debug files from a debuginfod server that is a thread of this test. */
+#include "files.h"
 #include "symbolizer_fixture.h"
 
 #include <arpa/inet.h>
@@ -169,14 +170,11 @@ static void start_with_servers(struct fetching *g, enum behaviour behaviour, uin
 
 static void stop_and_remove(struct fetching *g)
 {
-    char command[96];
-
     symbolizer_stop(g->setup.sy);
     pthread_join(g->fetcher, NULL);
     stop(&g->setup);
     stop_server(&g->server);
-    snprintf(command, sizeof command, "rm -rf '%s'", g->setup.dir);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(remove_tree(g->setup.dir), 0);
 }
 
 static struct module *stripped(const struct fetching *g, const char *name)

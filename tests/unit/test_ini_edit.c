@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/ini_edit.h"
 #include "unit_test.h"
-#include "write_text.h"
+#include "files.h"
 
 static const struct ini_pair pairs[] = { { "theme", "light" }, { "delay", "2" } };
 static char folder[64], path[128];
@@ -25,9 +25,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    char command[160];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
+    return remove_tree(folder);
 }
 
 static void assert_edited(const char *text, const char *expected)

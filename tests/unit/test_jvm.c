@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Requests the perf map from a real Java VM, if one is installed, and from programs that are not VMs. */
+#include "files.h"
 #include "symbolizer_fixture.h"
 
 #include <dirent.h>
@@ -364,9 +365,7 @@ static void the_attach_socket_must_belong_to_the_vm(void **state)
             close(accepted);
         close(fd);
     }
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(remove_tree(folder), 0);
 }
 
 static void an_exited_process_is_not_a_vm(void **state)

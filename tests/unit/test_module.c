@@ -16,7 +16,7 @@
 #include "opened.h"
 #include "process/module.h"
 #include "unit_test.h"
-#include "write_text.h"
+#include "files.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -30,10 +30,7 @@ static int make_dir(void **state)
 
 static int remove_dir(void **state)
 {
-    char command[128];
-
-    snprintf(command, sizeof command, "rm -rf '%s'", dir);
-    return system(command);
+    return remove_tree(dir);
 }
 
 static const char *in_dir(const char *name)

@@ -18,7 +18,7 @@
 #include "process/opener.h"
 #include "symbols/perfmap.h"
 #include "unit_test.h"
-#include "write_text.h"
+#include "files.h"
 
 #define SOMEBODY   12345
 #define LIMIT_NS   (200 * NS_PER_MS)
@@ -35,13 +35,10 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    char command[128];
-
     opener_end();
     unsetenv("SUDO_UID");
     unsetenv("SUDO_GID");
-    snprintf(command, sizeof command, "rm -rf '%s'", dir);
-    return system(command);
+    return remove_tree(dir);
 }
 
 static const char *in_dir(const char *name)

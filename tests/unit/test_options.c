@@ -11,7 +11,7 @@
 #include "need_inih.h"
 #include "cli/options.h"
 #include "unit_test.h"
-#include "write_text.h"
+#include "files.h"
 
 static struct options o;
 static struct error error;

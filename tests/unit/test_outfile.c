@@ -15,7 +15,7 @@
 
 #include "base/file.h"
 #include "unit_test.h"
-#include "write_text.h"
+#include "files.h"
 
 #define SKIPPED 77
 

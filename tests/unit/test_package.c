@@ -6,7 +6,7 @@
 
 #include "symbols/package.h"
 #include "unit_test.h"
-#include "write_text.h"
+#include "files.h"
 
 static char dir[64];
 
@@ -32,10 +32,7 @@ static int make_lists(void **state)
 
 static int remove_lists(void **state)
 {
-    char command[128];
-
-    snprintf(command, sizeof command, "rm -rf '%s'", dir);
-    return system(command);
+    return remove_tree(dir);
 }
 
 static const char *package_of(const char *path)

@@ -12,7 +12,7 @@
 #include "perf/tracepoint.h"
 #include "profile/operation_data.h"
 #include "unit_test.h"
-#include "write_text.h"
+#include "files.h"
 
 static struct pair_rows rows;
 static struct error error;

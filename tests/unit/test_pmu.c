@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "perf/namelist.h"
 #include "perf/pmu.h"
 #include "unit_test.h"
@@ -13,51 +14,41 @@
 /* A fake sysfs: PMUs as on an Intel server and a POWER machine. */
 static char folder[64];
 
-static void put_file(const char *path, const char *text)
-{
-    char command[512];
-    snprintf(command, sizeof command, "mkdir -p '%s/%s' && rmdir '%s/%s' && printf '%s' >'%s/%s'", folder,
-             path, folder, path, text, folder, path);
-    assert_int_equal(system(command), 0);
-}
-
 static int make_sysfs(void **state)
 {
     strcpy(folder, "/tmp/test_pmu.XXXXXX");
     if (!mkdtemp(folder))
         return -1;
-    put_file("cpu/type", "4\n");
-    put_file("cpu/format/event", "config:0-7,32-35\n");
-    put_file("cpu/format/umask", "config:8-15\n");
-    put_file("cpu/format/inv", "config:23\n");
-    put_file("cpu/format/cmask", "config:24-31\n");
-    put_file("cpu/format/ldlat", "config1:0-15\n");
-    put_file("cpu/format/whole", "config2:0-63\n");
-    put_file("cpu/format/strange", "config7:0-63\n");
-    put_file("cpu/format/broken", "config:z\n");
-    put_file("cpu/events/instructions", "event=0xc0\n");
-    put_file("cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
-    put_file("cpu/events/mem-loads.unit", "x\n");
-    put_file("cpu/events/circle", "circle\n");
-    put_file("hv_24x7/type", "13\n");
-    put_file("hv_24x7/format/domain", "config:0-3\n");
-    put_file("hv_24x7/format/core", "config:16-31\n");
-    put_file("hv_24x7/events/HPM_0THRD", "domain=0x2,core=?\n");
-    put_file("uncore_imc/type", "18\n");
-    put_file("uncore_imc/cpumask", "0,24-25,70\n");
-    put_file("cpu_atom/type", "10\n");
-    put_file("cpu_atom/cpus", "16-23\n");
-    put_file("notype/format/event", "config:0-7\n");
+    write_below(folder, "cpu/type", "4\n");
+    write_below(folder, "cpu/format/event", "config:0-7,32-35\n");
+    write_below(folder, "cpu/format/umask", "config:8-15\n");
+    write_below(folder, "cpu/format/inv", "config:23\n");
+    write_below(folder, "cpu/format/cmask", "config:24-31\n");
+    write_below(folder, "cpu/format/ldlat", "config1:0-15\n");
+    write_below(folder, "cpu/format/whole", "config2:0-63\n");
+    write_below(folder, "cpu/format/strange", "config7:0-63\n");
+    write_below(folder, "cpu/format/broken", "config:z\n");
+    write_below(folder, "cpu/events/instructions", "event=0xc0\n");
+    write_below(folder, "cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
+    write_below(folder, "cpu/events/mem-loads.unit", "x\n");
+    write_below(folder, "cpu/events/circle", "circle\n");
+    write_below(folder, "hv_24x7/type", "13\n");
+    write_below(folder, "hv_24x7/format/domain", "config:0-3\n");
+    write_below(folder, "hv_24x7/format/core", "config:16-31\n");
+    write_below(folder, "hv_24x7/events/HPM_0THRD", "domain=0x2,core=?\n");
+    write_below(folder, "uncore_imc/type", "18\n");
+    write_below(folder, "uncore_imc/cpumask", "0,24-25,70\n");
+    write_below(folder, "cpu_atom/type", "10\n");
+    write_below(folder, "cpu_atom/cpus", "16-23\n");
+    write_below(folder, "notype/format/event", "config:0-7\n");
     pmu_set_root(folder);
     return 0;
 }
 
 static int remove_sysfs(void **state)
 {
-    char command[128];
     pmu_set_root(NULL);
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
+    return remove_tree(folder);
 }
 
 static void pmus_have_a_type_and_cpus(void **state)

@@ -7,7 +7,7 @@
 
 #include "ui/preset.h"
 #include "unit_test.h"
-#include "write_text.h"
+#include "files.h"
 
 static struct preset_list list;
 static struct error error;

@@ -12,7 +12,7 @@
 #include "perf/probe.h"
 #include "perf/tracepoint.h"
 #include "unit_test.h"
-#include "write_text.h"
+#include "files.h"
 
 static char tracefs[64];
 static struct error error;
@@ -42,10 +42,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    char command[128];
     tracepoint_set_root(NULL);
-    snprintf(command, sizeof command, "rm -rf '%s'", tracefs);
-    return system(command);
+    return remove_tree(tracefs);
 }
 
 static void written(struct buf *text)

@@ -17,9 +17,9 @@ static void kernel_names_come_from_kallsyms(void **state)
     char path[128];
     struct symbolizer_config cfg = { .kallsyms = path };
 
-    write_text(s, "kallsyms",
-               "ffffffff81000000 T _text\nffffffff81000100 T default_idle\nffffffff81000200 T vfs_read\n",
-               path, sizeof path);
+    write_named(s, "kallsyms",
+                "ffffffff81000000 T _text\nffffffff81000100 T default_idle\nffffffff81000200 T vfs_read\n",
+                path, sizeof path);
     start(&offline, &cfg);
     symbol = settled(&offline, m, UINT64_C(0xffffffff81000108));
     assert_string_equal(symbol.name, "default_idle");
@@ -135,21 +135,21 @@ static void modules_that_are_loaded_later_have_names(void **state)
     char path[128];
     struct symbolizer_config cfg = { .kallsyms = path, .live = true };
 
-    write_text(s, "kallsyms", CORE "ffffffffc0000000 t first_one\t[first]\n", path, sizeof path);
+    write_named(s, "kallsyms", CORE "ffffffffc0000000 t first_one\t[first]\n", path, sizeof path);
     start(&one, &cfg);
     assert_string_equal(settled(&one, kernel, UINT64_C(0xffffffff81000108)).name, "vfs_read");
     assert_string_equal(settled(&one, first, UINT64_C(0xffffffffc0000008)).name, "first_one");
 
-    write_text(s, "kallsyms",
-               CORE "ffffffffc0000000 t second_one\t[second]\nffffffffc0000080 t second_two\t[second]\n",
-               path, sizeof path);
+    write_named(s, "kallsyms",
+                CORE "ffffffffc0000000 t second_one\t[second]\nffffffffc0000080 t second_two\t[second]\n",
+                path, sizeof path);
     symbolizer_kernel_modified(one.sy);
     assert_string_equal(settled(&one, second, UINT64_C(0xffffffffc0000088)).name, "second_two");
     assert_string_equal(settled(&one, first, UINT64_C(0xffffffffc0000008)).name, "first_one");
     assert_string_equal(settled(&one, kernel, UINT64_C(0xffffffff81000108)).name, "vfs_read");
 
     /* an address that was sampled before the module was noticed */
-    write_text(s, "kallsyms", CORE "ffffffffc0000000 t third_one\t[third]\n", path, sizeof path);
+    write_named(s, "kallsyms", CORE "ffffffffc0000000 t third_one\t[third]\n", path, sizeof path);
     symbolizer_kernel_modified(one.sy);
     assert_string_equal(settled(&one, kernel, UINT64_C(0xffffffffc0000008)).name, "third_one");
     assert_string_equal(settled(&one, second, UINT64_C(0xffffffffc0000088)).name, "second_two");
@@ -180,7 +180,7 @@ static void names_of_another_boot_are_shifted_to_the_kernels_address(void **stat
     char path[128];
     struct symbolizer_config cfg = { .kallsyms = path };
 
-    write_text(s, "kallsyms", "ffffffff81000000 T _text\nffffffff81000200 T vfs_read\n", path, sizeof path);
+    write_named(s, "kallsyms", "ffffffff81000000 T _text\nffffffff81000200 T vfs_read\n", path, sizeof path);
     start(&offline, &cfg);
     symbol = settled(&offline, m, UINT64_C(0xffffffff9a000208));
     assert_string_equal(symbol.name, "vfs_read");
@@ -200,7 +200,7 @@ static void hidden_kernel_addresses_are_reported_with_the_fix(void **state)
     char path[128];
     struct symbolizer_config cfg = { .kallsyms = path };
 
-    write_text(s, "kallsyms", "0000000000000000 T _text\n0000000000000000 T vfs_read\n", path, sizeof path);
+    write_named(s, "kallsyms", "0000000000000000 T _text\n0000000000000000 T vfs_read\n", path, sizeof path);
     start(&offline, &cfg);
     assert_int_equal(settled(&offline, m, UINT64_C(0xffffffff81000208)).state, SYMBOL_NONE);
     symbolizer_stats(offline.sy, &stats);
@@ -230,7 +230,7 @@ static void another_machines_kernel_gets_no_names_from_this_one(void **state)
     assert_true(stats.kernel_foreign);
     stop(&offline);
 
-    write_text(*state, "kallsyms", "ffffffff81000000 T _text\nffffffff81000200 T vfs_read\n", path,
+    write_named(*state, "kallsyms", "ffffffff81000000 T _text\nffffffff81000200 T vfs_read\n", path,
                sizeof path);
     cfg.kallsyms = path;
     start(&offline, &cfg);
@@ -251,7 +251,7 @@ static void a_file_that_is_no_vmlinux_is_refused(void **state)
     };
 
     snprintf(missing, sizeof missing, "%s/missing", s->dir);
-    write_text(s, "words", "face it: this is no list\n", path, sizeof path);
+    write_named(s, "words", "face it: this is no list\n", path, sizeof path);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const char *named = wrong[i].kallsyms  ? wrong[i].kallsyms
                             : wrong[i].vmlinux ? wrong[i].vmlinux

@@ -70,7 +70,7 @@ static void stopping_does_not_wait_for_a_hung_worker(void **state)
     struct symbolizer_config cfg = { .live = true, .worker_path = path };
     uint64_t began;
 
-    write_text(s, "worker", "#!/bin/sh\nexec sleep 600\n", path, sizeof path);
+    write_named(s, "worker", "#!/bin/sh\nexec sleep 600\n", path, sizeof path);
     chmod(path, 0700);
     start(&other, &cfg);
     symbolizer_request(other.sy, m);

@@ -12,16 +12,9 @@
 #include "base/file.h"
 #include "perf/tracepoint.h"
 #include "unit_test.h"
-#include "write_text.h"
+#include "files.h"
 
 static char folder[64];
-
-static void put_file(const char *path, const char *text)
-{
-    char full[256];
-    snprintf(full, sizeof full, "%s/%s", folder, path);
-    write_text(full, text);
-}
 
 static void put_folder(const char *path)
 {
@@ -58,32 +51,30 @@ static int make_tracefs(void **state)
     if (!mkdtemp(folder))
         return -1;
     put_folder("events");
-    put_file("events/enable", "0\n");
+    write_below(folder, "events/enable", "0\n");
     put_folder("events/toy");
     put_folder("events/toy/hello");
-    put_file("events/toy/hello/id", "7\n");
-    put_file("events/toy/hello/format", format);
+    write_below(folder, "events/toy/hello/id", "7\n");
+    write_below(folder, "events/toy/hello/format", format);
     put_folder("events/toy/hex");
-    put_file("events/toy/hex/id", "8\n");
-    put_file("events/toy/hex/format", hex_format);
+    write_below(folder, "events/toy/hex/id", "8\n");
+    write_below(folder, "events/toy/hex/format", hex_format);
     put_folder("events/toy/place");
-    put_file("events/toy/place/id", "10\n");
-    put_file("events/toy/place/format", place_format);
+    write_below(folder, "events/toy/place/id", "10\n");
+    write_below(folder, "events/toy/place/format", place_format);
     put_folder("events/toy/bad");
-    put_file("events/toy/bad/id", "what\n");
+    write_below(folder, "events/toy/bad/id", "what\n");
     put_folder("events/toy/odd");
-    put_file("events/toy/odd/id", "9\n");
-    put_file("events/toy/odd/format", "this is no format\n");
+    write_below(folder, "events/toy/odd/id", "9\n");
+    write_below(folder, "events/toy/odd/format", "this is no format\n");
     tracepoint_set_root(folder);
     return 0;
 }
 
 static int remove_tracefs(void **state)
 {
-    char command[128];
     tracepoint_set_root(NULL);
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
+    return remove_tree(folder);
 }
 
 struct hello {

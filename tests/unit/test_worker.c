@@ -54,7 +54,7 @@ static void worker_script(const struct setup *s, char *path, size_t cap)
 
     assert_true(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
     snprintf(text, sizeof text, "#!/bin/sh\nexec %s %s\n", self, HOSTILE_ARG);
-    write_text(s, "hostile", text, path, cap);
+    write_named(s, "hostile", text, path, cap);
     chmod(path, 0700);
 }
 
@@ -199,7 +199,7 @@ static void a_worker_that_cannot_be_confined_reads_nothing(void **state)
 
     assert_true(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
     snprintf(text, sizeof text, "#!/bin/sh\nexec %s --refused\n", self);
-    write_text(s, "refused", text, path, sizeof path);
+    write_named(s, "refused", text, path, sizeof path);
     chmod(path, 0700);
     start(&other, &cfg);
     assert_int_equal(settled(&other, m, ELF_MAKER_OFFSET + 0x10).state, SYMBOL_NONE);
