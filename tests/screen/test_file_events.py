@@ -218,7 +218,7 @@ def times_on_the_screen():
             s.wait("event off-cpu")
             s.send("O", shows="wall clock: % of thread time")
             s.wait(r"%WALL|SELF%")
-            s.send("3", shows=r"\[runnable\]")
+            s.send("3", shows=r"all 100\.0%")
             s.wait(r"\[wait\]")
             text = s.text().splitlines()
             colours = {}
