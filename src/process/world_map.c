@@ -90,11 +90,10 @@ static void add_kernel_piece(struct world *w, enum module_kind kind, const char 
     size_t before = space_bytes(w->kernel);
 
     /* the previous code is gone and not kept: no output contains it */
-    space_cut(w->kernel, &w->modules, start, end, false);
+    bool cut = space_cut(w->kernel, &w->modules, start, end, false);
+    space_changed(w, w->kernel, before, cut);
     map.mod = modtab_get(&w->modules, &like, 0);
-    if (!space_add(w->kernel, &w->modules, &map))
-        modtab_drop_unused(&w->modules, map.mod);
-    space_changed(w, w->kernel, before, true);
+    map_add(w, w->kernel, &map);
 }
 
 /* perf writes "[kernel.kallsyms]_text" or "…_stext" for the core, and the path or "[name]" of each module. */
@@ -224,12 +223,8 @@ static void map_kernel_module(struct world *w, const char *path, uint64_t start,
     };
     struct space_map map = { .start = start, .end = end, .pgoff = start };
     unmap_kernel_modules(w, NULL, start, end);
-    size_t before = space_bytes(w->kernel);
     map.mod = modtab_get(&w->modules, &like, 0);
-    bool changed = space_fill(w->kernel, &map);
-    if (!changed)
-        modtab_drop_unused(&w->modules, map.mod);
-    space_changed(w, w->kernel, before, changed);
+    map_fill(w, w->kernel, &map);
 }
 
 /* Since Linux 6.4, the parts of a module are at different addresses: `start` is that of its code, but the

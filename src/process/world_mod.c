@@ -43,12 +43,21 @@ struct mod *user_mod(struct world *w, const struct proc *p, const struct module 
     return mod;
 }
 
-void map_add(struct world *w, struct space *s, const struct space_map *map)
+static void mapped(struct world *w, struct space *s, const struct space_map *map, size_t before, bool changed)
 {
-    size_t before = space_bytes(s);
-    bool changed = space_add(s, &w->modules, map);
-
     if (!changed)
         modtab_drop_unused(&w->modules, map->mod);
     space_changed(w, s, before, changed);
+}
+
+void map_add(struct world *w, struct space *s, const struct space_map *map)
+{
+    size_t before = space_bytes(s);
+    mapped(w, s, map, before, space_add(s, &w->modules, map));
+}
+
+void map_fill(struct world *w, struct space *s, const struct space_map *map)
+{
+    size_t before = space_bytes(s);
+    mapped(w, s, map, before, space_fill(s, map));
 }

@@ -108,17 +108,6 @@ static struct space_map map_of(struct world *w, const struct proc *p, const stru
     return map;
 }
 
-/* Adds a mapping where none is known. */
-static void fill_map(struct world *w, struct space *s, const struct space_map *map)
-{
-    size_t before = space_bytes(s);
-    bool changed = space_fill(s, map);
-
-    if (!changed)
-        modtab_drop_unused(&w->modules, map->mod);
-    space_changed(w, s, before, changed);
-}
-
 static void install_maps(struct world *w, struct proc *p, const struct proc_snapshot *snap)
 {
     struct space *s = p->image->space;
@@ -134,7 +123,7 @@ static void install_maps(struct world *w, struct proc *p, const struct proc_snap
         struct space_map map = map_of(w, p, e);
 
         note_copy(w, p, e, &map);
-        fill_map(w, s, &map);
+        map_fill(w, s, &map);
     }
     s->complete = true;
 }
@@ -187,7 +176,7 @@ static void correct_maps(struct world *w, struct proc *p, const struct proc_snap
         }
         struct space *s = image_writable(w, p->image, p->pid);
         note_copy(w, p, e, &map);
-        (jit ? fill_map : map_add)(w, s, &map);
+        (jit ? map_fill : map_add)(w, s, &map);
     }
 }
 

@@ -148,6 +148,8 @@ static inline uint64_t jit_serial(uint64_t image_serial, uint32_t epoch)
 struct mod *user_mod(struct world *w, const struct proc *p, const struct module *like, bool program);
 /* Drops the mapping's module if that was created for it and is not needed. */
 void map_add(struct world *w, struct space *s, const struct space_map *map);
+void map_fill(struct world *w, struct space *s,
+              const struct space_map *map); /* only where nothing is mapped */
 
 /* world_map.c: records of mappings, and /proc/modules. */
 void apply_mmap(struct world *w, const struct record *r);
