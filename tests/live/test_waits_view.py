@@ -18,7 +18,8 @@ def load():
 
 
 UNITS = {"ns": 1e-3, "us": 1, "ms": 1e3, "s": 1e6, "min": 60e6}
-NUMBERS = re.compile(r" *([\d.]+) +([\d.]+) +(\d\S*(?: [KM])?)" + r" +(?:([\d.]+) (\w+)|-)" * 4 +
+TIMES = {None: 1, "K": 1e3, "M": 1e6}
+NUMBERS = re.compile(r" *([\d.]+) +([\d.]+) +(\d\S*)(?: ([KM]))?" + r" +(?:([\d.]+) (\w+)|-)" * 4 +
                      r"  ([A-Z?])  ")
 
 
@@ -31,12 +32,13 @@ def tables(text):
             at = line.rindex(" ") + 1  # the last column is the name
             rows = found.setdefault(line[at:].lower(), {})
         elif row and at:
-            lengths = [float(n) * UNITS[u] if n else None for n, u in zip(row.groups()[3:11:2],
-                                                                         row.groups()[4:11:2])]
+            lengths = [float(n) * UNITS[u] if n else None for n, u in zip(row.groups()[4:12:2],
+                                                                         row.groups()[5:12:2])]
             rows[line[at:]] = {
-                "share": float(row.group(1)), "wait": float(row.group(2)), "per_s": float(row.group(3)),
+                "share": float(row.group(1)), "wait": float(row.group(2)),
+                "per_s": float(row.group(3)) * TIMES[row.group(4)],
                 "average": lengths[0], "p50": lengths[1], "p99": lengths[2], "maximum": lengths[3],
-                "state": row.group(12)}
+                "state": row.group(13)}
     return found
 
 
