@@ -118,7 +118,7 @@ def over_a_file():
     m.need_events()
     file = m.path("examined.data")
     with started() as s:
-        s.send("w", "enter", shows=r"(?i)write|file|save")
+        s.send("w", "enter", shows=r"^write perf\.data to: ")
         s.send("\x15", file, "enter", shows=r"(?i)wrote|written")
     with Screen(["-i", file], size=(120, 40)) as s:
         s.send("8", shows=r"^[\d,]+ samples: ")

@@ -88,7 +88,8 @@ def rates():
             s.wait(r"filter: cpu-clock")
             assert not s.find(r"cpu-clock +\d+\.\d+ CPUs")
             s.send("\x12", shows=r"cpu-clock +\d+\.\d\d CPUs  \S")
-            s.send("esc", "esc", shows=r"SELF%")
+            s.send("esc", "esc")
+            s.wait_not(r"filter: cpu-clock")
 
 
 def typed_events():
