@@ -122,15 +122,27 @@ static uint64_t waiting_sp(uint32_t pid, uint32_t tid)
     return call.stack;
 }
 
-/* By the tid, or by the stack of a thread that waits; 0: not known. */
+/* All threads with their tids. `all` has room for THREADS_MAX; returns their number. */
+static uint32_t list_threads(const struct interpreter *of, const struct interpreter_process *p, uint32_t pid,
+                             struct interpreter_thread *all)
+{
+    struct reader r = { .pid = pid };
+    const struct interpreter_memory m = { &r, read_block };
+    uint32_t n = of->threads(&m, p, all, THREADS_MAX);
+    interpreter_tids(&m, p, pid, all, n);
+    return n;
+}
+
+/* By the tid, or by the stack pointer; 0: not known. sp 0: of a thread that waits. */
 static uint64_t state_of(const struct interpreter_process *p, const struct interpreter_thread *all,
-                         uint32_t n, uint32_t pid, uint32_t tid)
+                         uint32_t n, uint32_t pid, uint32_t tid, uint64_t sp)
 {
     bool is_main = tid == pid;
     for (uint32_t i = 0; i < n && !is_main; i++)
         if (all[i].tid == tid)
             return all[i].state;
-    uint64_t sp = is_main ? 0 : waiting_sp(pid, tid);
+    if (!is_main && !sp)
+        sp = waiting_sp(pid, tid);
     return is_main || sp ? interpreter_state_of(p, all, n, is_main, sp) : 0;
 }
 
@@ -139,14 +151,11 @@ static uint64_t state_of(const struct interpreter_process *p, const struct inter
 static void find_states(struct session *s, uint32_t pid, const struct interpreter *of,
                         const struct interpreter_process *p)
 {
-    struct reader r = { .pid = pid };
-    const struct interpreter_memory m = { &r, read_block };
     struct interpreter_thread *states = mem_array(THREADS_MAX, sizeof *states);
-    uint32_t n, n_states = of->threads(&m, p, states, THREADS_MAX);
+    uint32_t n, n_states = list_threads(of, p, pid, states);
     uint32_t *tids = targets_threads_of(pid, &n);
-    interpreter_tids(&m, p, pid, states, n_states);
     for (uint32_t i = 0; i < n && i < THREADS_MAX; i++) {
-        uint64_t state = state_of(p, states, n_states, pid, tids[i]);
+        uint64_t state = state_of(p, states, n_states, pid, tids[i], 0);
         if (!state)
             continue;
         pthread_mutex_lock(&s->store.lock);
@@ -195,11 +204,9 @@ static void find_thread(struct session *s, const struct script_thread *wanted,
     struct script_process p;
     if (!copy_process(s, wanted->process, &p) || p.state != SCRIPT_READY)
         return;
-    struct reader r = { .pid = p.pid };
-    const struct interpreter_memory m = { &r, read_block };
-    uint32_t n = p.of->threads(&m, &p.process, room, THREADS_MAX);
+    uint32_t n = list_threads(p.of, &p.process, p.pid, room);
+    uint64_t state = state_of(&p.process, room, n, wanted->pid, wanted->tid, wanted->sp);
     pthread_mutex_lock(&s->store.lock);
-    uint64_t state = interpreter_state_of(&p.process, room, n, wanted->tid == wanted->pid, wanted->sp);
     stackprobe_set_thread(s->unwind.interpreted->probe, wanted->tid, state);
     pthread_mutex_unlock(&s->store.lock);
 }
