@@ -231,7 +231,7 @@ static void another_machines_kernel_gets_no_names_from_this_one(void **state)
     stop(&offline);
 
     write_named(*state, "kallsyms", "ffffffff81000000 T _text\nffffffff81000200 T vfs_read\n", path,
-               sizeof path);
+                sizeof path);
     cfg.kallsyms = path;
     start(&offline, &cfg);
     assert_int_equal(settled(&offline, m, UINT64_C(0xffffffff81000208)).state, SYMBOL_FOUND);
