@@ -18,7 +18,9 @@
 
 /* Where an interpreter keeps its frames. Each failed read yields 0. */
 struct stackprobe_layout {
-    uint64_t current; /* address of the pointer to the running thread's state */
+    uint64_t current; /* address of the pointer to the state of the thread that holds the lock */
+    uint64_t threads; /* address of the pointer to the first thread's state; 0: none */
+    uint32_t next;    /* offset in the state: the next thread's state */
     uint32_t thread;  /* offset in the state: the thread's id (pthread_self) */
     uint32_t top;     /* offset in the state: the innermost frame, or a pointer to what holds it */
     /* offset of the frame in what `top` points to; STACKPROBE_NONE: `top` is the frame itself */
@@ -39,7 +41,8 @@ struct stackprobe_sample {
     uint64_t outer; /* the word at `top` */
     uint32_t tag;
     uint32_t n;
-    uint64_t rest; /* next frame if there are more than FRAMES_MAX; else 0 */
+    uint64_t rest;   /* next frame if there are more than FRAMES_MAX; else 0 */
+    uint64_t listed; /* 1: the state was found in the list of threads */
     struct stackprobe_frame frames[STACKPROBE_FRAMES_MAX]; /* innermost first */
 };
 
@@ -65,7 +68,8 @@ void stackprobe_leave_tracepoint(struct stackprobe *p, enum stackprobe_where whe
 /* Read the frames of this process from now on. Of too many processes, the least recently sampled are given
  * up. */
 void stackprobe_follow(struct stackprobe *p, uint32_t pid, const struct stackprobe_layout *layout);
-/* Set the state of a thread, for when it runs but `current` names another; 0: forget it. */
+/* Set the state of a thread, for when it runs but `current` names another, where the programs cannot tell
+ * which of `threads` it is; 0: forget it. */
 void stackprobe_set_thread(struct stackprobe *p, uint32_t tid, uint64_t state);
 /* Pass what the programs have written since the last call, oldest first; *s is valid until fn returns. */
 typedef void stackprobe_fn(void *ctx, const struct stackprobe_sample *s);

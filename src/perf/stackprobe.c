@@ -13,14 +13,16 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "perf/bpf_code.h"
 #include "perf/event.h"
 #include "perf/payload_field.h"
+#include "perf/task_thread.h"
 #include "perf/tracepoint.h"
 
-#define PROCESSES_MAX 1024
-#define THREADS_MAX   16384
-#define RING_BYTES    (2u << 20) /* a power of two, in whole pages */
-#define INSNS_MAX     180
+#define PROCESSES_MAX  1024
+#define THREADS_MAX    16384
+#define RING_BYTES     (2u << 20) /* a power of two, in whole pages */
+#define THREADS_LOOKED 256        /* of a process; stackprobe_set_thread is for more */
 
 /* A tracepoint's program ends when the event that brought it is closed, which takes long. So it is brought by
  * an event of its own, which samples nothing: a source can take over from another one. */
@@ -36,37 +38,14 @@ enum { MAP_LAYOUTS, MAP_THREADS, MAP_SCRATCH, MAP_RING, MAPS };
 struct stackprobe {
     int maps[MAPS];
     int samples, waits, tracepoints, probes; /* programs; 0: none */
+    int32_t task_thread;                     /* task_thread_offset() */
     VEC(struct bringer) bringers;
     size_t page;
     atomic_ulong *consumer, *producer; /* shared with the kernel: bytes read, bytes written */
     const uint8_t *data;               /* mapped twice in a row */
 };
 
-static long bpf(int command, union bpf_attr *attr)
-{
-    return syscall(SYS_bpf, command, attr, sizeof *attr);
-}
-
-static int make_map(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t n)
-{
-    union bpf_attr a;
-
-    memset(&a, 0, sizeof a);
-    a.map_type = type;
-    a.key_size = key;
-    a.value_size = value;
-    a.max_entries = n;
-    return (int)bpf(BPF_MAP_CREATE, &a);
-}
-
 /* ---- the program ---- */
-
-/* An assembler for the instructions that the program needs. Source:
- * Documentation/bpf/standardization/instruction-set.rst. */
-struct code {
-    struct bpf_insn insns[INSNS_MAX];
-    unsigned n;
-};
 
 /* Registers preserved by calls: */
 #define R_I      6 /* frame index; before the loop, pid and tid */
@@ -77,69 +56,13 @@ struct code {
 #define S_KEY   (-8)
 #define S_WORD  (-16)
 #define S_ENTRY (-24)
+#define S_OWN   (-32)
 
 #define AT(field)   ((int16_t)offsetof(struct stackprobe_sample, field))
 #define OF(field)   ((int16_t)offsetof(struct stackprobe_layout, field))
 #define IN(field)   ((int16_t)offsetof(struct stackprobe_frame, field))
 #define HEAD_BYTES  ((int32_t)offsetof(struct stackprobe_sample, frames))
 #define FRAME_BYTES ((int32_t)sizeof(struct stackprobe_frame))
-
-static unsigned put(struct code *c, unsigned op, unsigned dst, unsigned src, int16_t off, int32_t imm)
-{
-    c->insns[c->n] = (struct bpf_insn){ .code = (uint8_t)op,
-                                        .dst_reg = (uint8_t)(dst & 15),
-                                        .src_reg = (uint8_t)(src & 15),
-                                        .off = off,
-                                        .imm = imm };
-    return c->n++;
-}
-
-static void move(struct code *c, unsigned dst, unsigned src)
-{
-    put(c, BPF_ALU64 | BPF_MOV | BPF_X, dst, src, 0, 0);
-}
-
-static void set(struct code *c, unsigned dst, int32_t value)
-{
-    put(c, BPF_ALU64 | BPF_MOV | BPF_K, dst, 0, 0, value);
-}
-
-static void add(struct code *c, unsigned dst, int32_t value)
-{
-    put(c, BPF_ALU64 | BPF_ADD | BPF_K, dst, 0, 0, value);
-}
-
-static void load(struct code *c, unsigned size, unsigned dst, unsigned src, int16_t off)
-{
-    put(c, BPF_LDX | BPF_MEM | size, dst, src, off, 0);
-}
-
-static void store(struct code *c, unsigned size, unsigned dst, int16_t off, unsigned src)
-{
-    put(c, BPF_STX | BPF_MEM | size, dst, src, off, 0);
-}
-
-static void call(struct code *c, int32_t helper)
-{
-    put(c, BPF_JMP | BPF_CALL, 0, 0, 0, helper);
-}
-
-static void load_map(struct code *c, unsigned dst, int fd)
-{
-    put(c, BPF_LD | BPF_DW | BPF_IMM, dst, BPF_PSEUDO_MAP_FD, 0, fd);
-    put(c, 0, 0, 0, 0, 0);
-}
-
-/* Emit a jump; land() sets its target. */
-static unsigned jump(struct code *c, unsigned how, unsigned reg, int32_t value)
-{
-    return put(c, BPF_JMP | how | BPF_K, reg, 0, 0, value);
-}
-
-static void land(struct code *c, unsigned jump)
-{
-    c->insns[jump].off = (int16_t)(c->n - jump - 1);
-}
 
 /* Register 0 = the map's value of the key at S_KEY, or 0. */
 static void look_up(struct code *c, int map)
@@ -204,23 +127,93 @@ static void emit_entry(struct code *c, const int *maps, unsigned exits[2])
     store(c, BPF_W, R_OUT, AT(tag), 0);
 }
 
-/* R_FRAME = the thread's state: the one set for this thread, or that of the running thread. */
-static void find_state(struct code *c, const int *maps)
+/* R_FRAME = the state of the running thread, as the interpreter names it: of the holder of its lock. */
+static void find_holder(struct code *c)
 {
-    unsigned unknown, known;
-
-    store(c, BPF_W, 10, S_KEY, R_I);
-    look_up(c, maps[MAP_THREADS]);
-    unknown = jump(c, BPF_JEQ, 0, 0);
-    load(c, BPF_DW, R_FRAME, 0, 0);
-    known = jump(c, BPF_JNE, R_FRAME, 0);
-    land(c, unknown);
     load(c, BPF_DW, 3, R_LAYOUT, OF(current));
     move(c, 1, 10);
     add(c, 1, S_WORD);
     read_word(c);
     load(c, BPF_DW, R_FRAME, 10, S_WORD);
+}
+
+/* A jump if the state in R_FRAME is that of the thread at S_OWN. */
+static unsigned jump_if_own(struct code *c)
+{
+    follow(c, 0, R_FRAME, OF(thread));
+    load(c, BPF_DW, 1, 10, S_OWN);
+    return put(c, BPF_JMP | BPF_JEQ | BPF_X, 0, 1, 0, 0);
+}
+
+/* R_FRAME = the state that was set for this thread, or that of the holder of the lock. */
+static void find_set(struct code *c, const struct stackprobe *p)
+{
+    unsigned unknown, known;
+
+    look_up(c, p->maps[MAP_THREADS]);
+    unknown = jump(c, BPF_JEQ, 0, 0);
+    load(c, BPF_DW, R_FRAME, 0, 0);
+    known = jump(c, BPF_JNE, R_FRAME, 0);
+    land(c, unknown);
+    find_holder(c);
     land(c, known);
+}
+
+/* R_FRAME = the state in the process's list that is the thread's own. Returns a jump, if it is found. */
+static unsigned find_in_list(struct code *c)
+{
+    unsigned loop, full, end, own, none, found;
+
+    load(c, BPF_DW, 3, R_LAYOUT, OF(threads));
+    move(c, 1, 10);
+    add(c, 1, S_WORD);
+    read_word(c);
+    load(c, BPF_DW, R_FRAME, 10, S_WORD);
+    set(c, R_I, 0);
+    loop = c->n;
+    full = jump(c, BPF_JGE, R_I, THREADS_LOOKED);
+    end = jump(c, BPF_JEQ, R_FRAME, 0);
+    own = jump_if_own(c);
+    follow(c, R_FRAME, R_FRAME, OF(next));
+    add(c, R_I, 1);
+    put(c, BPF_JMP | BPF_JA, 0, 0, (int16_t)((int)loop - (int)c->n - 1), 0);
+    land(c, full);
+    land(c, end);
+    none = put(c, BPF_JMP | BPF_JA, 0, 0, 0, 0);
+    land(c, own);
+    set(c, 0, 1);
+    store(c, BPF_DW, R_OUT, AT(listed), 0);
+    found = put(c, BPF_JMP | BPF_JA, 0, 0, 0, 0);
+    land(c, none);
+    return found;
+}
+
+/* R_FRAME = the thread's state. If the kernel says which thread runs, its own: the one set for it, that of
+ * the holder of the lock, or the one in the list. The one set may be an ended thread's with the same tid. */
+static void find_state(struct code *c, const struct stackprobe *p)
+{
+    unsigned found[3], n_found = 0;
+
+    store(c, BPF_W, 10, S_KEY, R_I);
+    set(c, 0, 0);
+    store(c, BPF_DW, R_OUT, AT(listed), 0);
+    if (p->task_thread) {
+        call(c, BPF_FUNC_get_current_task);
+        move(c, 3, 0);
+        add(c, 3, p->task_thread);
+        move(c, 1, 10);
+        add(c, 1, S_OWN);
+        set(c, 2, 8);
+        call(c, BPF_FUNC_probe_read_kernel);
+        find_set(c, p);
+        found[n_found++] = jump_if_own(c);
+        find_holder(c);
+        found[n_found++] = jump_if_own(c);
+        found[n_found++] = find_in_list(c);
+    }
+    find_set(c, p);
+    for (unsigned i = 0; i < n_found; i++)
+        land(c, found[i]);
     store(c, BPF_DW, R_OUT, AT(state), R_FRAME);
     follow(c, 0, R_FRAME, OF(thread));
     store(c, BPF_DW, R_OUT, AT(thread), 0);
@@ -289,15 +282,15 @@ static void hand_out(struct code *c, const int *maps)
 
 /* Assemble a program. It always returns 1: with 0 the kernel would drop the sample. state: of sched_switch;
  * NULL: it copies each time. */
-static void assemble(struct code *c, const int *maps, const struct payload_field *state)
+static void assemble(struct code *c, const struct stackprobe *p, const struct payload_field *state)
 {
     unsigned exits[2], no_wait = state ? emit_wait(c, state) : 0;
 
-    emit_entry(c, maps, exits);
-    find_state(c, maps);
+    emit_entry(c, p->maps, exits);
+    find_state(c, p);
     find_top(c);
     copy_frames(c);
-    hand_out(c, maps);
+    hand_out(c, p->maps);
     land(c, exits[0]);
     land(c, exits[1]);
     if (state)
@@ -311,22 +304,21 @@ static int load_program(const struct stackprobe *p, enum bpf_prog_type type,
                         const struct payload_field *state)
 {
     struct code *c = mem_zalloc(sizeof *c);
-    union bpf_attr a;
 
-    assemble(c, p->maps, state);
-    memset(&a, 0, sizeof a);
-    a.prog_type = type;
-    a.insns = (uintptr_t)c->insns;
-    a.insn_cnt = c->n;
-    a.license = (uintptr_t) "GPL";
-    int fd = (int)bpf(BPF_PROG_LOAD, &a);
+    assemble(c, p, state);
+    int fd = load_code(c, type);
     mem_free(c);
     return fd > 0 ? fd : 0;
 }
 
 static bool load_programs(struct stackprobe *p, struct error *e)
 {
+    p->task_thread = task_thread_offset();
     p->samples = load_program(p, BPF_PROG_TYPE_PERF_EVENT, NULL);
+    if (!p->samples && p->task_thread) { /* a verifier that gives up earlier */
+        p->task_thread = 0;
+        p->samples = load_program(p, BPF_PROG_TYPE_PERF_EVENT, NULL);
+    }
     if (!p->samples)
         return error_sys(e, errno, "cannot load the BPF program that reads interpreters' frames");
     struct payload_format *format = tracepoint_payload("sched", "sched_switch");
@@ -528,8 +520,11 @@ void stackprobe_read(struct stackprobe *p, stackprobe_fn *fn, void *ctx)
         if (head & BPF_RINGBUF_BUSY_BIT)
             break;
         if (!(head & BPF_RINGBUF_DISCARD_BIT) && bytes >= (uint32_t)HEAD_BYTES &&
-            s->n <= STACKPROBE_FRAMES_MAX && bytes >= (uint32_t)(HEAD_BYTES + (int32_t)s->n * FRAME_BYTES))
+            s->n <= STACKPROBE_FRAMES_MAX && bytes >= (uint32_t)(HEAD_BYTES + (int32_t)s->n * FRAME_BYTES)) {
+            if (s->listed) /* from now on without going through the list */
+                stackprobe_set_thread(p, s->tid, s->state);
             fn(ctx, s);
+        }
         at += (bytes + BPF_RINGBUF_HDR_SZ + 7) & ~7ul;
         atomic_store_explicit(p->consumer, at, memory_order_release);
     }

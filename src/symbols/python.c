@@ -272,6 +272,7 @@ static uint64_t find_current(const struct interpreter_memory *m, uint64_t runtim
 static void fill(struct interpreter_process *p, const struct python_offsets *o, unsigned owner)
 {
     p->layout.thread = o->thread;
+    p->layout.next = o->next;
     p->layout.top = o->top;
     p->layout.indirect = o->indirect == PYTHON_NO ? STACKPROBE_NONE : o->indirect;
     p->layout.code = o->code;
@@ -298,7 +299,7 @@ static bool find(const struct interpreter_memory *m, const char *module, uint64_
 {
     struct python_offsets o;
     struct elfmemory elf;
-    uint64_t runtime;
+    uint64_t runtime, first;
     unsigned named, owner = OWNER_SHIFT;
 
     *p = (struct interpreter_process){ .of = &python_interpreter };
@@ -321,6 +322,7 @@ static bool find(const struct interpreter_memory *m, const char *module, uint64_
     if (!read_word(m, runtime + o.main_thread, &p->main_thread) || !p->main_thread)
         return error_set(e, ERROR_MISSING, "it has not been initialized yet");
     p->layout.current = find_current(m, runtime, &o);
+    p->layout.threads = read_word(m, p->head, &first) ? first + o.threads : 0;
     return p->layout.current || error_set(e, ERROR_MISSING, "it has not been initialized yet");
 }
 

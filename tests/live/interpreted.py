@@ -169,6 +169,19 @@ def hashing_thread():
         hash_without_lock(data)
 
 
+def brief_thread():
+    data = bytes(1 << 22)
+    for _ in range(10):
+        hash_without_lock(data)
+
+
+def starting_thread():
+    while not OVER.is_set():
+        brief = threading.Thread(target=brief_thread)
+        brief.start()
+        brief.join()
+
+
 def pause():
     began = time.monotonic()
     time.sleep(0.01)
@@ -208,6 +221,7 @@ def lines_of(code, found):
 
 
 THREADS = {"none": [], "gil": [other_thread], "hash": [other_thread, hashing_thread],
+           "brief": [other_thread, starting_thread],
            "passing": [passing_thread], "waits": [pausing_thread, receiving_thread]}
 
 

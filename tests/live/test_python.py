@@ -5,6 +5,7 @@ Run with /usr/bin/python3 and with the interpreters in FLAMETOP_PYTHONS, separat
 import collections
 import json
 import os
+import platform
 import re
 import subprocess
 
@@ -111,9 +112,8 @@ def threads_are_what_the_program_reports():
         check(version, python, "gil")
 
 
-def work_without_the_gil_has_its_callers():
-    """C code that has released the GIL has its Python callers"""
-    load = start("/usr/bin/python3", "hash")
+def check_without_the_gil(threads, caller):
+    load = start("/usr/bin/python3", threads)
     stacks = sampled(load)
     m.stop(load)
     need_probe(stacks)
@@ -122,10 +122,22 @@ def work_without_the_gil_has_its_callers():
     assert sum(hashing.values()) > 50, stacks
 
     def is_right(stack):
-        return [f[0] for f in frames_of(stack)][-2:] == ["hashing_thread", "hash_without_lock"]
+        return [f[0] for f in frames_of(stack)][-2:] == [caller, "hash_without_lock"]
 
     assert all(is_right(stack) or UNREAD in stack for stack in hashing), hashing
     assert share(hashing, is_right) >= 0.98, hashing
+
+
+def work_without_the_gil_has_its_callers():
+    """C code that has released the GIL has its Python callers"""
+    check_without_the_gil("hash", "hashing_thread")
+
+
+def brief_threads_have_their_callers():
+    """the same in threads that begin while they are sampled, and end soon"""
+    if platform.machine() != "x86_64":
+        raise Skip("only on x86-64, the BPF program can tell which thread of a process runs")
+    check_without_the_gil("brief", "brief_thread")
 
 
 def code_that_is_gone_is_marked():
@@ -278,7 +290,7 @@ def each_event_that_can_has_frames():
 
 
 run(stacks_are_what_the_program_reports, threads_are_what_the_program_reports,
-    work_without_the_gil_has_its_callers, code_that_is_gone_is_marked,
+    work_without_the_gil_has_its_callers, brief_threads_have_their_callers, code_that_is_gone_is_marked,
     deep_recursion_has_its_innermost_frames, saved_frames_are_the_same,
     frames_can_be_switched_off, waits_have_their_frames, tracepoints_have_their_frames,
     sampled_tracepoints_have_the_interpreters_functions, each_event_that_can_has_frames)

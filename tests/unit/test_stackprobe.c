@@ -2,6 +2,7 @@
 /* The BPF program that copies an interpreter's frames, tested on made frames in this process's own memory. */
 
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -9,6 +10,7 @@
 
 #include "base/clock.h"
 #include "perf/stackprobe.h"
+#include "perf/task_thread.h"
 #include "perf/tracepoint.h"
 #include "unit_test.h"
 
@@ -27,12 +29,13 @@ struct fake_record {
 struct fake_state {
     uint64_t thread;
     void *top;
+    struct fake_state *next;
 };
 
 static struct fake_code codes[] = { { 11 }, { 22 } };
 static struct fake_frame frames[STACKPROBE_FRAMES_MAX + 8];
 static struct fake_record outer = { 0, frames };
-static struct fake_state state_of_thread = { 77, frames }, other_state = { 88, &outer };
+static struct fake_state state_of_thread = { 77, frames, NULL }, other_state = { 88, &outer, NULL };
 static struct fake_state *current = &state_of_thread;
 
 static struct stackprobe_layout layout_of(uint32_t indirect)
@@ -218,6 +221,35 @@ static void a_thread_has_its_own_state(void **state)
     assert_int_equal(taken.n, 2);
 }
 
+/* current names another thread, as when this one has released the interpreter's lock. */
+static void a_thread_is_found_in_the_list(void **state)
+{
+    struct fake_state own = { (uintptr_t)pthread_self(), &outer, &state_of_thread };
+    struct fake_state *first = &other_state;
+    struct stackprobe_layout layout = layout_of(offsetof(struct fake_record, frame));
+
+    if (!task_thread_offset()) {
+        print_message("where the kernel keeps pthread_self is not known here\n");
+        skip();
+    }
+    layout.threads = (uintptr_t)&first;
+    layout.next = offsetof(struct fake_state, next);
+    make_frames(2);
+    other_state.next = &own;
+    sample_once(&layout, 0);
+    assert_int_equal(taken.state, (uintptr_t)&own);
+    assert_int_equal(taken.n, 2);
+    sample_once(&layout, (uintptr_t)&other_state); /* set for an ended thread with the same tid */
+    assert_int_equal(taken.state, (uintptr_t)&own);
+
+    other_state.next = &other_state; /* without it, and without an end */
+    sample_once(&layout, (uintptr_t)&other_state);
+    assert_int_equal(taken.state, (uintptr_t)&other_state);
+    sample_once(&layout, 0);
+    assert_int_equal(taken.state, (uintptr_t)&state_of_thread);
+    other_state.next = NULL;
+}
+
 static void a_cycle_of_frames_ends(void **state)
 {
     struct stackprobe_layout layout = layout_of(STACKPROBE_NONE);
@@ -250,6 +282,7 @@ int main(void)
         cmocka_unit_test(a_tracepoint_has_its_program_until_the_last_user_leaves),
         cmocka_unit_test(frames_are_copied_when_a_wait_begins),
         cmocka_unit_test(a_thread_has_its_own_state),
+        cmocka_unit_test(a_thread_is_found_in_the_list),
         cmocka_unit_test(a_cycle_of_frames_ends),
         cmocka_unit_test(unreadable_memory_is_zero),
     };
