@@ -108,10 +108,12 @@ def search_goes_round():
     """n and N wrap around at the end, and say so"""
     with started() as s:
         whole_stacks(s)
-        for view, shown in ("1", r"SELF%.*FUNCTION"), ("2", r"CALLEES:(.*\n)+.*\d\.\d .*shape"):
+        for view, shown in (("1", r"SELF%.*FUNCTION"), ("2", r"CALLEES:(.*\n)+.*\d\.\d .*shape"),
+                            ("3", r"all 100\.0%")):
             s.send(view, shows=shown)
             s.send("/", "hot_a", "enter")
-            cursor_on(s, "hot_a")
+            s.until(lambda: "hot_a" in s.cursor_row()[1] or s.find(r"^selected: hot_a "),
+                    "hot_a is not selected")
             s.send("n", shows=r'^no more "hot_a" below: continuing from the top')
             s.send("N", shows=r'^no more "hot_a" above: continuing from the end')
 
