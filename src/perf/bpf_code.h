@@ -91,6 +91,12 @@ static inline void land(struct code *c, unsigned jump)
     c->insns[jump].off = (int16_t)(c->n - jump - 1);
 }
 
+/* Jump back to an instruction: the end of a loop. */
+static inline void jump_back(struct code *c, unsigned to)
+{
+    put(c, BPF_JMP | BPF_JA, 0, 0, (int16_t)((int)to - (int)c->n - 1), 0);
+}
+
 /* Returns the descriptor, or -1 with errno. */
 static inline int load_code(const struct code *c, enum bpf_prog_type type)
 {

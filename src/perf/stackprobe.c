@@ -48,7 +48,7 @@ struct stackprobe {
 /* ---- the program ---- */
 
 /* Registers preserved by calls: */
-#define R_I      6 /* frame index; before the loop, pid and tid */
+#define R_I      6 /* pid and tid; then an index of the list of threads; then of frames */
 #define R_FRAME  7
 #define R_LAYOUT 8
 #define R_OUT    9
@@ -80,6 +80,15 @@ static void read_word(struct code *c)
     call(c, BPF_FUNC_probe_read_user);
 }
 
+/* `to` = the user-space word at register 3. */
+static void read_to(struct code *c, unsigned to)
+{
+    move(c, 1, 10);
+    add(c, 1, S_WORD);
+    read_word(c);
+    load(c, BPF_DW, to, 10, S_WORD);
+}
+
 /* Register 3 = base + the layout's offset at `field`. */
 static void point(struct code *c, unsigned base, int16_t field)
 {
@@ -91,10 +100,7 @@ static void point(struct code *c, unsigned base, int16_t field)
 static void follow(struct code *c, unsigned to, unsigned base, int16_t field)
 {
     point(c, base, field);
-    move(c, 1, 10);
-    add(c, 1, S_WORD);
-    read_word(c);
-    load(c, BPF_DW, to, 10, S_WORD);
+    read_to(c, to);
 }
 
 /* Jumps to the end if the thread leaves its CPU for another reason than a wait. */
@@ -131,10 +137,7 @@ static void emit_entry(struct code *c, const int *maps, unsigned exits[2])
 static void find_holder(struct code *c)
 {
     load(c, BPF_DW, 3, R_LAYOUT, OF(current));
-    move(c, 1, 10);
-    add(c, 1, S_WORD);
-    read_word(c);
-    load(c, BPF_DW, R_FRAME, 10, S_WORD);
+    read_to(c, R_FRAME);
 }
 
 /* A jump if the state in R_FRAME is that of the thread at S_OWN. */
@@ -165,10 +168,7 @@ static unsigned find_in_list(struct code *c)
     unsigned loop, full, end, own, none, found;
 
     load(c, BPF_DW, 3, R_LAYOUT, OF(threads));
-    move(c, 1, 10);
-    add(c, 1, S_WORD);
-    read_word(c);
-    load(c, BPF_DW, R_FRAME, 10, S_WORD);
+    read_to(c, R_FRAME);
     set(c, R_I, 0);
     loop = c->n;
     full = jump(c, BPF_JGE, R_I, THREADS_LOOKED);
@@ -176,7 +176,7 @@ static unsigned find_in_list(struct code *c)
     own = jump_if_own(c);
     follow(c, R_FRAME, R_FRAME, OF(next));
     add(c, R_I, 1);
-    put(c, BPF_JMP | BPF_JA, 0, 0, (int16_t)((int)loop - (int)c->n - 1), 0);
+    jump_back(c, loop);
     land(c, full);
     land(c, end);
     none = put(c, BPF_JMP | BPF_JA, 0, 0, 0, 0);
@@ -262,7 +262,7 @@ static void copy_frames(struct code *c)
     copy_word(c, 0, OF(ident), IN(ident));
     follow(c, R_FRAME, R_FRAME, OF(back));
     add(c, R_I, 1);
-    put(c, BPF_JMP | BPF_JA, 0, 0, (int16_t)((int)loop - (int)c->n - 1), 0);
+    jump_back(c, loop);
     land(c, full);
     land(c, end);
 }

@@ -38,7 +38,7 @@ static void assemble(struct code *c, int map)
     put(c, BPF_ALU64 | BPF_ADD | BPF_X, 3, R_AT, 0, 0);
     call(c, BPF_FUNC_probe_read_kernel);
     add(c, R_AT, PART_BYTES);
-    put(c, BPF_JMP | BPF_JA, 0, 0, (int16_t)((int)loop - (int)c->n - 1), 0);
+    jump_back(c, loop);
     land(c, none);
     land(c, end);
     set(c, 0, 0);
