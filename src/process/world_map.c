@@ -80,19 +80,26 @@ static void unmap_user(struct world *w, struct proc *p, uint64_t start, uint64_t
 
 /* ---- the kernel ---- */
 
-static void add_kernel_piece(struct world *w, enum module_kind kind, const char *path, const char *name,
-                             uint64_t start, uint64_t end)
+static struct space_map kernel_piece(struct world *w, enum module_kind kind, const char *path,
+                                     const char *name, uint64_t start, uint64_t end)
 {
     struct module like = {
         .kind = kind, .path = path, .name = name, .start = start, .size = end - start, .live = w->live
     };
-    struct space_map map = { .start = start, .end = end, .pgoff = start };
+    return (struct space_map){
+        .start = start, .end = end, .pgoff = start, .mod = modtab_get(&w->modules, &like, 0)
+    };
+}
+
+static void add_kernel_piece(struct world *w, enum module_kind kind, const char *path, const char *name,
+                             uint64_t start, uint64_t end)
+{
     size_t before = space_bytes(w->kernel);
 
     /* the previous code is gone and not kept: no output contains it */
-    bool cut = space_cut(w->kernel, &w->modules, start, end, false);
-    space_changed(w, w->kernel, before, cut);
-    map.mod = modtab_get(&w->modules, &like, 0);
+    bool removed = space_cut(w->kernel, &w->modules, start, end, false);
+    space_changed(w, w->kernel, before, removed);
+    struct space_map map = kernel_piece(w, kind, path, name, start, end);
     map_add(w, w->kernel, &map);
 }
 
@@ -218,12 +225,8 @@ static void unmap_kernel_modules(struct world *w, const char *path, uint64_t sta
 
 static void map_kernel_module(struct world *w, const char *path, uint64_t start, uint64_t end)
 {
-    struct module like = {
-        .kind = MODULE_KMOD, .path = path, .start = start, .size = end - start, .live = true
-    };
-    struct space_map map = { .start = start, .end = end, .pgoff = start };
     unmap_kernel_modules(w, NULL, start, end);
-    map.mod = modtab_get(&w->modules, &like, 0);
+    struct space_map map = kernel_piece(w, MODULE_KMOD, path, NULL, start, end);
     map_fill(w, w->kernel, &map);
 }
 

@@ -154,7 +154,8 @@ void map_fill(struct world *w, struct space *s,
 /* world_map.c: records of mappings, and /proc/modules. */
 void apply_mmap(struct world *w, const struct record *r);
 void apply_ksymbol(struct world *w, const struct record *r);
-/* Maps the modules that /proc/modules lists in `text`, and unmaps those that it no longer lists. */
+/* Maps the modules that /proc/modules lists in `text`, and unmaps modules that it no longer lists. True if
+ * the list changed. */
 bool apply_kernel_modules(struct world *w, const char *text);
 
 /* world_memfd.c: mappings of memfds. */
