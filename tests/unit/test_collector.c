@@ -471,6 +471,31 @@ static void threads_that_have_ended_do_not_wait(void **state)
     offcpu_done(s);
 }
 
+/* As when flametop is late: when it applies what it read from /proc, there are later records of the threads. */
+static void waits_that_proc_told_are_applied_in_the_order_of_time(void **state)
+{
+    struct session_offcpu *o = &s->collect.offcpu;
+    offcpu_restart(s);
+    o->runs = true;
+    for (uint32_t pid = 100; pid < 103; pid++) {
+        struct offcpu_found sleeps = { { pid, pid, 0, ++now_ns }, THREAD_SLEEPING, WAIT_UNKNOWN };
+        *VEC_PUSH(&o->found) = sleeps;
+    }
+    struct record in = record(PERF_RECORD_SWITCH_CPU_WIDE, 100);
+    feed_record(&in);
+    struct record ended = record(PERF_RECORD_EXIT, 101);
+    ended.task.pid = ended.task.tid = 101;
+    ended.task.time_ns = ended.id.time_ns;
+    feed_record(&ended);
+    offcpu_apply_found(s, now_ns);
+    assert_false(waits_may_wake(&o->waits, 100)); /* it runs */
+    assert_false(waits_may_wake(&o->waits, 101)); /* it has ended */
+    assert_true(waits_may_wake(&o->waits, 102));
+    assert_int_equal(o->waits.threads.n, 2);
+    assert_int_equal(o->found.n, 0);
+    offcpu_done(s);
+}
+
 int main(void)
 {
 #define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, start, tear_down)
@@ -501,6 +526,7 @@ int main(void)
         WITH_SETUP(a_waker_is_not_named_while_it_may_be_an_interrupt),
         WITH_SETUP(parts_wait_for_their_reasons_across_sources),
         WITH_SETUP(threads_that_have_ended_do_not_wait),
+        WITH_SETUP(waits_that_proc_told_are_applied_in_the_order_of_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

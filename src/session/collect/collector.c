@@ -124,6 +124,7 @@ static void note_lost_of_event(struct session *s, const struct record *r)
 bool collector_record(struct session *s, const struct record *r)
 {
     uint32_t number;
+    offcpu_apply_found(s, r->id.time_ns);
     switch (r->type) {
     case PERF_RECORD_SAMPLE:
         return collect_sample(s, r);

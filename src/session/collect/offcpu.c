@@ -198,7 +198,7 @@ void offcpu_restart(struct session *s)
         .lost_stack = kept_make(KEPT_REASON, WAIT_UNKNOWN),
     };
     cpu_runs_forget_all(&o->cpu_runs);
-    o->found.n = 0;
+    o->found.n = o->n_applied = 0;
     o->begun_ns = o->reported_ns = clock_now_ns();
     o->scan_wanted = true;
 }
@@ -250,17 +250,17 @@ void offcpu_adopt(struct session *s)
 void offcpu_apply_found(struct session *s, uint64_t now_ns)
 {
     struct session_offcpu *o = &s->collect.offcpu;
-    if (!o->found.n || now_ns < o->found.items[o->found.n - 1].at.time_ns)
-        return;
-    for (size_t i = 0; i < o->found.n; i++) {
-        const struct offcpu_found *found = &o->found.items[i];
+    for (; o->n_applied < o->found.n; o->n_applied++) {
+        const struct offcpu_found *found = &o->found.items[o->n_applied];
+        if (found->at.time_ns > now_ns)
+            return;
         scan_proc_of(s, found->at.pid);
         if (found->state == THREAD_RUNNABLE)
             waits_found_ready(&o->waits, found->at);
         else
             waits_found(&o->waits, found->at, found->state, kept_make(KEPT_REASON, (uint64_t)found->reason));
     }
-    o->found.n = 0;
+    o->found.n = o->n_applied = 0;
 }
 
 void offcpu_before_drop(struct session *s, bool all)

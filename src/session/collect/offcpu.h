@@ -73,7 +73,8 @@ struct session_offcpu {
     struct cpu_runs cpu_runs;
     uint64_t begun_ns, reported_ns, checked_ns;
     uint64_t scan_after_ns;         /* the next scan for scan_again */
-    VEC(struct offcpu_found) found; /* by a scan, until offcpu_apply_found */
+    VEC(struct offcpu_found) found; /* by a scan, in the order of time */
+    size_t n_applied;               /* of `found`, by offcpu_apply_found */
     uint64_t named_ns;              /* the last offcpu_name */
     struct offcpu_named named[OFFCPU_NAMED_MAX];
     uint32_t n_named;
@@ -114,7 +115,8 @@ void offcpu_restart(struct session *s);
 /* offcpu_scan.c: after a restart or a loss of records, finds the threads of the scope that wait already.
  * Under source.lock, not under lock. */
 void offcpu_scan(struct session *s);
-/* Applies what the scan found, once all records until its end were applied: now_ns. */
+/* Before each record and after a drain: applies what the scan found until now_ns. Later it would be wrong:
+ * a thread may have gone on since. */
 void offcpu_apply_found(struct session *s, uint64_t now_ns);
 /* Of the longest open waits whose stacks were not sampled, once a second: reads from /proc what they wait
  * for. Under source.lock, not under lock. */
