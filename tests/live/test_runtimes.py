@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The doctor's advice for programs with stacks of their own runtime works when it is followed."""
+"""The doctor's advice for programs with stacks of their own runtime works when it is followed. A stack ends at
+its root."""
 import collections
 import os
 
@@ -18,6 +19,35 @@ go :: Int -> IO ()
 go n = do { print (fib (30 + n `mod` 2)); hFlush stdout; go (n + 1) }
 main :: IO ()
 main = go 0
+"""
+# Naps for 20 us, again and again. Its frame pointers lead beyond its root, to a function that never runs.
+ROOTED = r"""
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+void begin(void);
+
+__asm__(".type stray, @function\nstray: nop\n nop\n ret\n .size stray, .-stray\n"
+        ".type begin, @function\nbegin: .cfi_startproc\n .cfi_undefined rip\n"
+        "lea frames(%rip), %rbp\n call naps\n hlt\n .cfi_endproc\n .size begin, .-begin\n"
+        ".data\n .balign 8\nframes: .quad 0, stray + 1\n .text\n");
+
+__attribute__((used)) static void naps(void)
+{
+    struct timespec nap = { 0, 20000 };
+
+    for (;;) {
+        long number = SYS_nanosleep;
+        __asm__ volatile("syscall" : "+a"(number) : "D"(&nap), "S"(0) : "rcx", "r11", "memory");
+    }
+}
+
+int main(void)
+{
+    prctl(PR_SET_TIMERSLACK, 1);
+    begin();
+}
 """
 
 
@@ -82,5 +112,24 @@ def a_recording_of_go_with_c_lacks_the_other_stack():
     assert cut <= 0.1 and deep >= 0.5, (cut, deep)
 
 
+def roots_of_naps(pid, *options):
+    """The outermost functions of the waits that have a stack."""
+    m.flametop("--off-cpu", "--idle", "--budget", "50", "-p", str(pid), *options, "--duration", "2", "-o",
+               m.path("naps.folded"))
+    return {frames[1] for frames, _ in m.folded(m.path("naps.folded")) if "naps" in frames}
+
+
+def stacks_by_frame_pointers_end_at_the_root():
+    """where waits are too many for stack dumps, stacks by frame pointers end where those by tables do"""
+    m.need_tracepoints()
+    m.need_x86_64()
+    need("cc")
+    load = m.start(m.compiled("rooted", ROOTED, "-O1", "-fno-omit-frame-pointer"))
+    roots = roots_of_naps(load.pid, "--call-graph", "fp")
+    assert roots == {"stray"}, roots
+    roots = roots_of_naps(load.pid)
+    assert roots == {"begin"}, roots
+
+
 run(frame_pointers_lead_on_in_sbcl, callers_in_haskell_cannot_be_told,
-    a_recording_of_go_with_c_lacks_the_other_stack)
+    a_recording_of_go_with_c_lacks_the_other_stack, stacks_by_frame_pointers_end_at_the_root)

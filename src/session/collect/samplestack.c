@@ -100,25 +100,35 @@ static uint32_t chain_entries(const struct session *s, const struct record *r, b
     return by_branches ? branch_entries(r, out, n) : n;
 }
 
+/* True if unwind tables may tell where a chain ends. What frame pointers find beyond is garbage, or in Go the
+ * stack of a goroutine that may have gone on elsewhere. */
+static bool ends_at_root(const struct session *s)
+{
+    return !s->load.file && s->cfg.callchain == CALLCHAIN_AUTO;
+}
+
 /* The stack of all entries but the first. A chain that leads to memory without code is truncated there,
  * and rooted in [broken]: the rest is garbage, from a frame pointer used as a plain register. whole_chains
  * keeps the rest, for output equal to that of perf's own tools. */
-static uint32_t callers_stack(struct session *s, const struct frame_owner *o, const struct entry *entries,
-                              uint32_t n, bool *broken)
+static struct stack_result callers_stack(struct session *s, const struct frame_owner *o,
+                                         const struct entry *entries, uint32_t n, bool give_up)
 {
-    uint32_t frames[CHAIN_MAX], n_frames = 0, stack = 0;
-    *broken = false;
+    uint32_t frames[CHAIN_MAX], n_frames = 0;
+    struct stack_result a = { 0 };
     for (uint32_t i = 1; i < n; i++) {
         bool known;
         if (entries[i].cut) {
             frames[n_frames++] = stacks_frame(s->store.stacks, MODULE_ID_BROKEN, entries[i].addr);
-            *broken = true;
+            a.broken = true;
             break;
         }
         uint32_t frame = frame_of(s, o, &entries[i], &known);
         if (known) {
             frames[n_frames++] =
                 entries[i].interrupted ? stacks_frame_interrupted(s->store.stacks, frame) : frame;
+            if (!entries[i].kernel && ends_at_root(s) &&
+                userstack_is_root(s, o, entries[i].addr - !entries[i].exact, give_up, &a.awaits))
+                break;
         } else if (s->cfg.whole_chains) {
             frames[n_frames++] = entries[i].exact
                                      ? locate_unmapped(s, o, entries[i].addr, entries[i].kernel)
@@ -129,13 +139,13 @@ static uint32_t callers_stack(struct session *s, const struct frame_owner *o, co
                 break;
         } else {
             frames[n_frames++] = stacks_frame(s->store.stacks, MODULE_ID_BROKEN, 0);
-            *broken = true;
+            a.broken = true;
             break;
         }
     }
     while (n_frames)
-        stack = stacks_child(s->store.stacks, stack, frames[--n_frames]);
-    return stack;
+        a.stack = stacks_child(s->store.stacks, a.stack, frames[--n_frames]);
+    return a;
 }
 
 static uint64_t callers_hash(const struct frame_owner *o, const struct entry *entries, uint32_t n)
@@ -167,19 +177,19 @@ static struct callers_slot *callers_slot(struct session *s, uint64_t hash)
 
 /* The stack of the callers, cached as a whole, since hot paths recur with different leaf addresses. Two
  * chains with equal 64-bit hashes are less likely than a flipped bit in memory. */
-static uint32_t callers_of(struct session *s, const struct frame_owner *o, const struct entry *entries,
-                           uint32_t n, bool *broken)
+static struct stack_result callers_of(struct session *s, const struct frame_owner *o,
+                                      const struct entry *entries, uint32_t n, bool give_up)
 {
     if (n < 2)
-        return *broken = false, 0;
+        return (struct stack_result){ 0 };
     uint64_t hash = callers_hash(o, entries, n);
     struct callers_slot *slot = callers_slot(s, hash);
-    if (slot->hash != hash) {
-        slot->stack = callers_stack(s, o, entries, n, &slot->broken);
-        slot->hash = hash;
-    }
-    *broken = slot->broken;
-    return slot->stack;
+    if (slot->hash == hash)
+        return (struct stack_result){ .stack = slot->stack, .broken = slot->broken };
+    struct stack_result a = callers_stack(s, o, entries, n, give_up);
+    if (!a.awaits && !give_up) /* else more is known later */
+        *slot = (struct callers_slot){ .hash = hash, .stack = a.stack, .broken = a.broken };
+    return a;
 }
 
 /* Inserts the caller of a leaf after the first entry of the user part, where frame pointers skip it. */
@@ -232,8 +242,12 @@ static struct stack_result stack_of_chain(struct session *s, const struct record
         leaf = locate_unmapped(s, owner, entries[0].addr, entries[0].kernel);
     if (!known && !entries[0].kernel && !s->cfg.whole_chains)
         a.stack = stacks_child(s->store.stacks, 0, leaf); /* the callers are not credible either */
-    else
-        a.stack = stacks_child(s->store.stacks, callers_of(s, owner, entries, n, &a.broken), leaf);
+    else {
+        struct stack_result callers = callers_of(s, owner, entries, n, give_up);
+        a.stack = stacks_child(s->store.stacks, callers.stack, leaf);
+        a.broken = callers.broken;
+        a.awaits = a.awaits ? a.awaits : callers.awaits;
+    }
     return a;
 }
 

@@ -248,6 +248,9 @@ bool userstack_taken(const struct session *s, const struct record *r);
  * below. */
 bool userstack_link(struct session *s, const struct frame_owner *owner, const struct record *r, uint64_t pc,
                     bool give_up, uint64_t *caller, uint32_t *awaits);
+/* True if the function at an address of a file is the outermost one of its stack. awaits: as below. */
+bool userstack_is_root(struct session *s, const struct frame_owner *owner, uint64_t addr, bool give_up,
+                       uint32_t *awaits);
 struct user_unwind {
     uint32_t awaits;  /* the module whose table is missing; 0: none */
     uint32_t callers; /* stack of the callers of the last frame; 0: none, or unknown */

@@ -342,6 +342,21 @@ bool userstack_link(struct session *s, const struct frame_owner *owner, const st
     return true;
 }
 
+bool userstack_is_root(struct session *s, const struct frame_owner *owner, uint64_t addr, bool give_up,
+                       uint32_t *awaits)
+{
+    struct walk w = { .s = s, .owner = owner, .give_up = give_up };
+    struct unwind_location location;
+    const struct location_slot *slot = locate_address(s, owner, addr, false);
+    const struct module *m =
+        slot ? world_module(s->store.world, stacks_frame_modules(s->store.stacks)[slot->frame]) : NULL;
+    if (!m || m->kind != MODULE_FILE || !find_target(&w, addr, &location))
+        return false;
+    if (w.awaits)
+        *awaits = w.awaits;
+    return location.entry && location.entry->kind == UNWIND_ROW_END;
+}
+
 /* True if the dump ends because memory was not present, and not at its size. */
 static bool is_unread(enum unwind_end end, const struct record *r)
 {
