@@ -182,8 +182,8 @@ def tracepoint_saved():
 def write_file(s, name):
     if os.path.exists(m.path(name)):  # from a first try: the program would ask to overwrite it
         os.remove(m.path(name))
-    s.send("w", "enter", shows=r"(?i)write|file|save")
-    s.send("\x15", m.path(name), "enter", shows=r"(?i)wrote|written")
+    s.send("w", "enter", shows=r"write perf\.data to")
+    s.send("\x15", m.path(name), "enter", shows=r"written to")
     assert s.quit() == 0
 
 

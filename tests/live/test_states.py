@@ -136,7 +136,10 @@ def why():
         # the first wait had begun before, so that its stack is not known
         wait = next(w for w in re.finditer(r"[Ss]{5,}", row) if w.start() > 3)
         s.send(*["right"] * (wait.start() + 3), " ", shows=r"the range starts here")
-        s.send("right", "right", shows=r"^worker/\d+ [\d.]+s.[\d.]+s: futex 100 %")
+        chosen = r"^worker/\d+ [\d.]+s.[\d.]+s: futex 100 %"
+        first = s.wait(chosen).group()
+        s.send("right", "right")
+        s.until(lambda: s.wait(chosen).group() != first, "the range does not grow")
         s.send("enter", shows=r"CALLEES")
         s.wait(r"range [\d.]+s.[\d.]+s of .*thread:worker")
         s.wait(r"\[wait: futex\]")
@@ -171,7 +174,8 @@ def open_wait():
         go_to(s, "reader")
         waited = s.wait(r"^reader/\d+ 0\.\d*s.([\d.]+)s: pipe (\d+) %")
         assert int(waited.group(2)) >= 95, s.text()
-        s.send("enter", shows=r"\[wait: pipe\]|reader")
+        s.send("enter", shows=r"CALLEES")
+        s.wait(r"\[wait: pipe\]")
         s.wait(r"100\.0 ")
 
 

@@ -85,6 +85,8 @@ def fair():
 def whole_again(screen):
     """Whether waits that end from now on have stacks; other programs may wake many threads meanwhile."""
     screen.wait_not(NOTE)
+    screen.send("esc")
+    screen.wait_not("discarded")
     screen.send("x", shows="discarded")
     screen.wait(r"\[wait: pipe\]")
     return "[stack not taken]" not in screen.text()
@@ -101,7 +103,8 @@ def said():
     with Screen(scope, size=(160, 40)) as s:
         s.wait(NOTE)
         s.wait(r"\[stack not taken\]")
-        s.send("f1", shows="--budget")
+        s.send("f1", shows=r"^│")
+        s.wait("--budget")
         s.send("f1")
         rounds.send_signal(signal.SIGUSR1)
         m.until(lambda: whole_again(s), "stacks do not come back")
