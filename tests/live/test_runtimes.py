@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The doctor's advice for programs with stacks of their own runtime works when it is followed. A stack ends at
-its root."""
+"""The doctor's advice for programs with stacks of their own runtime works when it is followed. A stack
+ends at its root."""
 import collections
 import os
 

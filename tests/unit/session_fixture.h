@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "session/session.h"
-#include "unit_test.h"
+#include "worker_test.h"
 
 #define CHILDREN_MAX 4
 

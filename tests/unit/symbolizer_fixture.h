@@ -22,7 +22,7 @@
 #include "symbols/jvm.h"
 #include "symbols/symbolizer.h"
 #include "symbols/worker.h"
-#include "unit_test.h"
+#include "worker_test.h"
 
 #define LONG_ENOUGH (60 * NS_PER_SEC)
 
@@ -198,17 +198,21 @@ static inline pid_t worker_pid(void)
     return pid;
 }
 
-/* The main() of such a test, which is also the worker's main(). */
-#define SYMBOLIZER_TESTS(argc, argv, tests)                                                                  \
-    do {                                                                                                     \
-        if ((argc) > 1 && !strcmp((argv)[1], SYMBOL_WORKER_ARG))                                             \
-            symbol_worker_main(3);                                                                           \
-        if ((argc) == 3 && !strcmp((argv)[1], JVM_ASK_ARG))                                                  \
-            jvm_ask_main((argv)[2]);                                                                         \
-        if ((argc) == 3 && !strcmp((argv)[1], SYMBOL_FETCH_ARG))                                             \
-            symbol_fetch_main((argv)[2]);                                                                    \
-        return cmocka_run_group_tests(tests, NULL, NULL);                                                    \
-    } while (0)
-#define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+/* Becomes the worker, or another child of the symbolizer, if the arguments say so. */
+static inline void be_child(int argc, char **argv)
+{
+    be_worker(argc, argv);
+    if (argc == 3 && !strcmp(argv[1], JVM_ASK_ARG))
+        jvm_ask_main(argv[2]);
+    if (argc == 3 && !strcmp(argv[1], SYMBOL_FETCH_ARG))
+        symbol_fetch_main(argv[2]);
+}
+#define SYMBOLIZER_TEST_MAIN(setup, teardown)                                                                \
+    int main(int argc, char **argv)                                                                          \
+    {                                                                                                        \
+        be_child(argc, argv);                                                                                \
+        return run_listed_tests(setup, teardown);                                                            \
+    }
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
 
 #endif

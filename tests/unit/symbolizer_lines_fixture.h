@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "lines_fixture.h"
 #include "symbols/symbolizer.h"
-#include "unit_test.h"
+#include "worker_test.h"
 
 #define LONG_ENOUGH (60 * NS_PER_SEC)
 #define MODULE_ID   (MODULE_ID_FIRST + 1)

@@ -18,6 +18,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, NULL, tear_down)
+
 static void add(uint32_t row, uint32_t kind, uint64_t from, uint64_t to, uint64_t ns)
 {
     activity_add(&all, row, (struct activity_span){ FROM + from, FROM + to, ns, kind });
@@ -28,7 +30,7 @@ static void sum(uint32_t row, uint64_t from, uint64_t step)
     activity_sums(&all.rows[row], FROM + from, step, sums, STEPS);
 }
 
-static void a_span_is_in_the_columns_that_it_covers(void **state)
+FIXTURE_TEST(a_span_is_in_the_columns_that_it_covers)
 {
     activity_begin(&all, FROM, 0, BUCKET);
     add(0, 3, 150, 420, 270);
@@ -44,7 +46,7 @@ static void a_span_is_in_the_columns_that_it_covers(void **state)
 }
 
 /* Short waits that were merged into one sample, with running in between. */
-static void time_of_several_parts_is_spread_evenly(void **state)
+FIXTURE_TEST(time_of_several_parts_is_spread_evenly)
 {
     activity_begin(&all, FROM, 0, BUCKET);
     add(0, 1, 0, 1000, 250);
@@ -56,7 +58,7 @@ static void time_of_several_parts_is_spread_evenly(void **state)
     }
 }
 
-static void parts_outside_the_range_are_left_out(void **state)
+FIXTURE_TEST(parts_outside_the_range_are_left_out)
 {
     activity_begin(&all, FROM, FROM + 500, BUCKET);
     activity_add(&all, 0, (struct activity_span){ FROM - 300, FROM + 100, 400, 2 });
@@ -71,7 +73,7 @@ static void parts_outside_the_range_are_left_out(void **state)
 }
 
 /* A file may say anything. */
-static void impossible_spans_do_no_harm(void **state)
+FIXTURE_TEST(impossible_spans_do_no_harm)
 {
     activity_begin(&all, FROM, 0, BUCKET);
     add(0, 1, 500, 400, 100);
@@ -83,7 +85,7 @@ static void impossible_spans_do_no_harm(void **state)
 }
 
 /* A thread that sleeps for hours is reported again and again, a busy one switches thousands of times. */
-static void many_spans_take_little_memory_and_keep_their_times(void **state)
+FIXTURE_TEST(many_spans_take_little_memory_and_keep_their_times)
 {
     uint64_t naive[STEPS][2] = { { 0 } };
     activity_begin(&all, FROM, 0, BUCKET);
@@ -103,7 +105,7 @@ static void many_spans_take_little_memory_and_keep_their_times(void **state)
     assert_int_equal(sums[10][0], 0);
 }
 
-static void an_open_wait_counts_until_it_is_replaced(void **state)
+FIXTURE_TEST(an_open_wait_counts_until_it_is_replaced)
 {
     uint64_t from, to;
     activity_begin(&all, FROM, 0, BUCKET);
@@ -123,15 +125,4 @@ static void an_open_wait_counts_until_it_is_replaced(void **state)
     assert_false(activity_extent(&all.rows[0], &from, &to));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_span_is_in_the_columns_that_it_covers, tear_down),
-        cmocka_unit_test_teardown(time_of_several_parts_is_spread_evenly, tear_down),
-        cmocka_unit_test_teardown(parts_outside_the_range_are_left_out, tear_down),
-        cmocka_unit_test_teardown(impossible_spans_do_no_harm, tear_down),
-        cmocka_unit_test_teardown(many_spans_take_little_memory_and_keep_their_times, tear_down),
-        cmocka_unit_test_teardown(an_open_wait_counts_until_it_is_replaced, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

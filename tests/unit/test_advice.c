@@ -24,7 +24,7 @@ static void explain_refusal(enum plan_where where, int sys, bool own)
     plan_done(&plan);
 }
 
-static void missing_perf_events_of_a_cgroup_have_their_own_message(void **state)
+TEST(missing_perf_events_of_a_cgroup_have_their_own_message)
 {
     explain_refusal(PLAN_CGROUP, ENOENT, false);
     assert_non_null(strstr(error.text, "no perf events in the cgroup /build"));
@@ -34,7 +34,7 @@ static void missing_perf_events_of_a_cgroup_have_their_own_message(void **state)
     assert_non_null(strstr(error.text, "cpu-clock"));
 }
 
-static void falling_back_to_own_processes_keeps_the_system_wide_advice(void **state)
+TEST(falling_back_to_own_processes_keeps_the_system_wide_advice)
 {
     explain_refusal(PLAN_TASKS, EACCES, true);
     assert_non_null(strstr(error.text, "on all CPUs, nor on a process of yours"));
@@ -43,11 +43,4 @@ static void falling_back_to_own_processes_keeps_the_system_wide_advice(void **st
     assert_non_null(strstr(error.text, "sysctl kernel.perf_event_paranoid=1"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(missing_perf_events_of_a_cgroup_have_their_own_message),
-        cmocka_unit_test(falling_back_to_own_processes_keeps_the_system_wide_advice),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -143,7 +143,15 @@ static uint64_t call_at(uint64_t offset, uint64_t next)
 #endif
 }
 
-static void samples_are_summed_by_instruction(void **state)
+static int free_annotation_and_tear_down(void **state)
+{
+    annotate_done(&an);
+    return tear_down(state);
+}
+
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, free_annotation_and_tear_down)
+
+FIXTURE_TEST(samples_are_summed_by_instruction)
 {
     open_file();
     annotate("inner");
@@ -159,7 +167,7 @@ static void samples_are_summed_by_instruction(void **state)
     assert_int_equal(an.other_copies, 0);
 }
 
-static void a_call_that_recurses_counts_once_per_sample(void **state)
+FIXTURE_TEST(a_call_that_recurses_counts_once_per_sample)
 {
     open_file();
     annotate("inner");
@@ -173,7 +181,7 @@ static void a_call_that_recurses_counts_once_per_sample(void **state)
     assert_int_equal(row_at(OUTER).self_samples, 1);
 }
 
-static void instructions_and_functions_are_ranked_by_sample_count(void **state)
+FIXTURE_TEST(instructions_and_functions_are_ranked_by_sample_count)
 {
     open_file();
     annotate("inner");
@@ -190,7 +198,7 @@ static void instructions_and_functions_are_ranked_by_sample_count(void **state)
     assert_false(annotate_find_hottest(session, &view, 2, &place));
 }
 
-static void direct_calls_lead_to_their_target_and_indirect_calls_to_sampled_callees(void **state)
+FIXTURE_TEST(direct_calls_lead_to_their_target_and_indirect_calls_to_sampled_callees)
 {
     char text[64];
     struct annotate_location place;
@@ -219,7 +227,7 @@ static void direct_calls_lead_to_their_target_and_indirect_calls_to_sampled_call
 }
 
 /* The program was deleted: rows are addresses only, with the reason. */
-static void addresses_keep_their_samples_when_the_code_is_missing(void **state)
+FIXTURE_TEST(addresses_keep_their_samples_when_the_code_is_missing)
 {
     open_file();
     assert_int_equal(unlink(program), 0);
@@ -234,7 +242,7 @@ static void addresses_keep_their_samples_when_the_code_is_missing(void **state)
 }
 
 /* The state before the program was read. */
-static void a_symbol_resolved_later_is_annotated(void **state)
+FIXTURE_TEST(a_symbol_resolved_later_is_annotated)
 {
     open_file();
     annotate("inner");
@@ -250,7 +258,7 @@ static void a_symbol_resolved_later_is_annotated(void **state)
     assert_int_equal(an.all.self_samples, 19);
 }
 
-static void annotation_notes_whether_the_event_has_skid(void **state)
+FIXTURE_TEST(annotation_notes_whether_the_event_has_skid)
 {
     char text[200];
     open_file();
@@ -275,26 +283,4 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-static int free_annotation_and_tear_down(void **state)
-{
-    annotate_done(&an);
-    return tear_down(state);
-}
-
-int main(int argc, char **argv)
-{
-#define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, free_annotation_and_tear_down)
-    const struct CMUnitTest tests[] = {
-        WITH_SETUP(samples_are_summed_by_instruction),
-        WITH_SETUP(a_call_that_recurses_counts_once_per_sample),
-        WITH_SETUP(instructions_and_functions_are_ranked_by_sample_count),
-        WITH_SETUP(direct_calls_lead_to_their_target_and_indirect_calls_to_sampled_callees),
-        WITH_SETUP(addresses_keep_their_samples_when_the_code_is_missing),
-        WITH_SETUP(a_symbol_resolved_later_is_annotated),
-        WITH_SETUP(annotation_notes_whether_the_event_has_skid),
-    };
-
-    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
-        symbol_worker_main(3);
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+WORKER_TEST_MAIN(make_folder, remove_folder)

@@ -15,7 +15,7 @@ static size_t fill(uint64_t mask, uint64_t *regs)
     return n;
 }
 
-static void x86_64_registers_are_mapped_from_perf_order_to_dwarf_order(void **state)
+TEST(x86_64_registers_are_mapped_from_perf_order_to_dwarf_order)
 {
     static const unsigned perf_of_dwarf[17] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8 };
     uint64_t regs[64], mask = unwind_arch_regs_mask(UNWIND_ARCH_X86_64);
@@ -32,7 +32,7 @@ static void x86_64_registers_are_mapped_from_perf_order_to_dwarf_order(void **st
     assert_int_equal(r.fp, 106);
 }
 
-static void registers_outside_the_requested_mask_are_skipped(void **state)
+TEST(registers_outside_the_requested_mask_are_skipped)
 {
     uint64_t regs[64], mask = 0xff0fff; /* what perf record samples: segments and flags too */
     struct unwind_regs r;
@@ -43,7 +43,7 @@ static void registers_outside_the_requested_mask_are_skipped(void **state)
     assert_int_equal(r.pc, 108);
 }
 
-static void arm64_registers_keep_their_numbers(void **state)
+TEST(arm64_registers_keep_their_numbers)
 {
     uint64_t regs[64], mask = unwind_arch_regs_mask(UNWIND_ARCH_ARM64);
     struct unwind_regs r;
@@ -56,7 +56,7 @@ static void arm64_registers_keep_their_numbers(void **state)
     assert_int_equal(r.r[30], 130);
 }
 
-static void a_sample_without_pc_or_sp_is_refused(void **state)
+TEST(a_sample_without_pc_or_sp_is_refused)
 {
     uint64_t regs[64] = { 0 };
     struct unwind_regs r;
@@ -67,7 +67,7 @@ static void a_sample_without_pc_or_sp_is_refused(void **state)
     assert_false(unwind_arch_take_regs(UNWIND_ARCH_NONE, regs, UINT64_MAX, false, &r));
 }
 
-static void registers_of_opposite_byte_order_are_swapped(void **state)
+TEST(registers_of_opposite_byte_order_are_swapped)
 {
     uint64_t regs[2] = { bswap_64(0x1122334455667788), bswap_64(0x99) };
     struct unwind_regs r;
@@ -77,7 +77,7 @@ static void registers_of_opposite_byte_order_are_swapped(void **state)
     assert_true(r.pc == 0x99);
 }
 
-static void arm64_pointer_authentication_codes_are_stripped_from_addresses(void **state)
+TEST(arm64_pointer_authentication_codes_are_stripped_from_addresses)
 {
     assert_true(unwind_arch_strip(UNWIND_ARCH_ARM64, 0x002faaaabbbbcccc) == 0xaaaabbbbcccc);
     assert_true(unwind_arch_strip(UNWIND_ARCH_ARM64, 0xffa0800012345678) == 0xffff800012345678);
@@ -85,7 +85,7 @@ static void arm64_pointer_authentication_codes_are_stripped_from_addresses(void 
     assert_true(unwind_arch_strip(UNWIND_ARCH_X86_64, 0xffffffff81000000) == 0xffffffff81000000);
 }
 
-static void architectures_are_recognized_by_their_uname_machine_name(void **state)
+TEST(architectures_are_recognized_by_their_uname_machine_name)
 {
     assert_int_equal(unwind_arch_named("x86_64"), UNWIND_ARCH_X86_64);
     assert_int_equal(unwind_arch_named("aarch64"), UNWIND_ARCH_ARM64);
@@ -94,17 +94,4 @@ static void architectures_are_recognized_by_their_uname_machine_name(void **stat
     assert_true(unwind_arch_regs_mask(UNWIND_ARCH_NONE) == 0);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(x86_64_registers_are_mapped_from_perf_order_to_dwarf_order),
-        cmocka_unit_test(registers_outside_the_requested_mask_are_skipped),
-        cmocka_unit_test(arm64_registers_keep_their_numbers),
-        cmocka_unit_test(a_sample_without_pc_or_sp_is_refused),
-        cmocka_unit_test(registers_of_opposite_byte_order_are_swapped),
-        cmocka_unit_test(arm64_pointer_authentication_codes_are_stripped_from_addresses),
-        cmocka_unit_test(architectures_are_recognized_by_their_uname_machine_name),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

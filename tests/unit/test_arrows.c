@@ -40,7 +40,7 @@ static const char *draw_ascii(const struct arrows *a, uint32_t first, uint32_t r
     return buf_str(&text);
 }
 
-static void a_loop_is_drawn_as_an_upward_arrow(void **state)
+TEST(a_loop_is_drawn_as_an_upward_arrow)
 {
     static const uint32_t jumps[][2] = { { 3, 1 } };
     struct arrows a = { 0 };
@@ -50,7 +50,7 @@ static void a_loop_is_drawn_as_an_upward_arrow(void **state)
     arrows_done(&a);
 }
 
-static void inner_jumps_are_drawn_closer_to_the_instructions(void **state)
+TEST(inner_jumps_are_drawn_closer_to_the_instructions)
 {
     static const uint32_t jumps[][2] = { { 0, 4 }, { 2, 1 }, { 5, 6 } };
     struct arrows a = { 0 };
@@ -61,7 +61,7 @@ static void inner_jumps_are_drawn_closer_to_the_instructions(void **state)
     arrows_done(&a);
 }
 
-static void crossing_lines_are_drawn_as_crossings(void **state)
+TEST(crossing_lines_are_drawn_as_crossings)
 {
     static const uint32_t jumps[][2] = { { 0, 2 }, { 1, 4 } };
     struct arrows a = { 0 };
@@ -71,7 +71,7 @@ static void crossing_lines_are_drawn_as_crossings(void **state)
     arrows_done(&a);
 }
 
-static void jumps_out_of_the_function_or_into_an_instruction_have_no_arrow(void **state)
+TEST(jumps_out_of_the_function_or_into_an_instruction_have_no_arrow)
 {
     struct code_row rows[] = { { .offset = 10, .size = 4, .kind = CODE_JUMP, .target = 12 },
                                { .offset = 14, .size = 4, .kind = CODE_JUMP, .target = 100 },
@@ -86,7 +86,7 @@ static void jumps_out_of_the_function_or_into_an_instruction_have_no_arrow(void 
     arrows_done(&a);
 }
 
-static void jumps_without_a_lane_are_drawn_only_under_the_cursor(void **state)
+TEST(jumps_without_a_lane_are_drawn_only_under_the_cursor)
 {
     uint32_t jumps[ARROWS_LANES + 3][2];
     struct arrows a = { 0 };
@@ -112,7 +112,7 @@ static void jumps_without_a_lane_are_drawn_only_under_the_cursor(void **state)
 }
 
 /* A source line shows only the arrows that pass it. */
-static void arrows_pass_source_lines_above_their_instruction(void **state)
+TEST(arrows_pass_source_lines_above_their_instruction)
 {
     static const uint32_t jumps[][2] = { { 1, 3 } };
     struct arrows a = { 0 };
@@ -128,16 +128,4 @@ static void arrows_pass_source_lines_above_their_instruction(void **state)
     arrows_done(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_loop_is_drawn_as_an_upward_arrow),
-        cmocka_unit_test(inner_jumps_are_drawn_closer_to_the_instructions),
-        cmocka_unit_test(crossing_lines_are_drawn_as_crossings),
-        cmocka_unit_test(jumps_out_of_the_function_or_into_an_instruction_have_no_arrow),
-        cmocka_unit_test(jumps_without_a_lane_are_drawn_only_under_the_cursor),
-        cmocka_unit_test(arrows_pass_source_lines_above_their_instruction),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

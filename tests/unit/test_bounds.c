@@ -15,6 +15,8 @@ static int start(void **state)
     return set_up(state);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, start, tear_down)
+
 static uint64_t session_bytes(void)
 {
     return history_bytes(s->store.history) + stacks_bytes(s->store.stacks) + world_bytes(s->store.world) +
@@ -119,7 +121,7 @@ static void fixed_leaf(uint32_t pid, uint64_t *addr)
 
 /* ---- the tests ---- */
 
-static void jit_code_that_keeps_changing_stays_within_the_history_budget(void **state)
+FIXTURE_TEST(jit_code_that_keeps_changing_stays_within_the_history_budget)
 {
     struct held h;
     leaf_at = own_leaf;
@@ -166,7 +168,7 @@ static void run_storm(uint32_t processes)
     }
 }
 
-static void a_fork_storm_stays_within_the_history_budget(void **state)
+FIXTURE_TEST(a_fork_storm_stays_within_the_history_budget)
 {
     struct held h;
     leaf_at = storm_leaf;
@@ -178,7 +180,7 @@ static void a_fork_storm_stays_within_the_history_budget(void **state)
 }
 
 /* Live processes cannot be dropped, and dropping samples would not free their memory. */
-static void many_live_processes_leave_room_for_samples(void **state)
+FIXTURE_TEST(many_live_processes_leave_room_for_samples)
 {
     for (uint32_t pid = 2; pid < 20002; pid++) {
         char comm[16];
@@ -192,7 +194,7 @@ static void many_live_processes_leave_room_for_samples(void **state)
     assert_true(history_bytes(s->store.history) + stacks_bytes(s->store.stacks) <= BUDGET);
 }
 
-static void garbage_collections_are_rare(void **state)
+FIXTURE_TEST(garbage_collections_are_rare)
 {
     run_storm(20000);
     uint64_t before = s->store.generation;
@@ -218,7 +220,7 @@ static uint64_t samples_until(uint64_t to_ns)
     return c.n;
 }
 
-static void a_frozen_range_survives_later_samples(void **state)
+FIXTURE_TEST(a_frozen_range_survives_later_samples)
 {
     do_comm(10, "busy", true);
     do_mmap(10, TEXT, 0x10000, "/usr/bin/busy", 1);
@@ -236,7 +238,7 @@ static void a_frozen_range_survives_later_samples(void **state)
     assert_true(s->store.generation - before < 200);
 }
 
-static void threads_keep_the_scope_they_were_sampled_under(void **state)
+FIXTURE_TEST(threads_keep_the_scope_they_were_sampled_under)
 {
     do_comm(1, "init", true);
     do_comm(10, "old", true);
@@ -268,7 +270,7 @@ static void find_waker(void *ctx, struct sample *samples, size_t n)
     }
 }
 
-static void a_waker_keeps_its_thread(void **state)
+FIXTURE_TEST(a_waker_keeps_its_thread)
 {
     s->store.events[0].event.wakers = true;
     run_storm(3000);
@@ -288,7 +290,7 @@ static void a_waker_keeps_its_thread(void **state)
     assert_int_not_equal(found, waker);
 }
 
-static void clearing_the_session_releases_everything(void **state)
+FIXTURE_TEST(clearing_the_session_releases_everything)
 {
     uint64_t empty = session_bytes();
     run_storm(3000);
@@ -299,19 +301,4 @@ static void clearing_the_session_releases_everything(void **state)
     assert_true(session_bytes() < empty + MB / 2);
 }
 
-int main(void)
-{
-#define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, start, tear_down)
-    const struct CMUnitTest tests[] = {
-        WITH_SETUP(jit_code_that_keeps_changing_stays_within_the_history_budget),
-        WITH_SETUP(a_fork_storm_stays_within_the_history_budget),
-        WITH_SETUP(many_live_processes_leave_room_for_samples),
-        WITH_SETUP(garbage_collections_are_rare),
-        WITH_SETUP(a_frozen_range_survives_later_samples),
-        WITH_SETUP(threads_keep_the_scope_they_were_sampled_under),
-        WITH_SETUP(a_waker_keeps_its_thread),
-        WITH_SETUP(clearing_the_session_releases_everything),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

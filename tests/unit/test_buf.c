@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "unit_test.h"
 
-static void an_empty_buffer_reads_as_an_empty_string(void **state)
+TEST(an_empty_buffer_reads_as_an_empty_string)
 {
     struct buf b = { 0 };
     char *taken;
@@ -17,7 +17,7 @@ static void an_empty_buffer_reads_as_an_empty_string(void **state)
     buf_done(&b);
 }
 
-static void appended_bytes_are_in_order_and_nul_terminated(void **state)
+TEST(appended_bytes_are_in_order_and_nul_terminated)
 {
     struct buf b = { 0 };
 
@@ -32,7 +32,7 @@ static void appended_bytes_are_in_order_and_nul_terminated(void **state)
     assert_null(b.data);
 }
 
-static void bytes_may_contain_nul(void **state)
+TEST(bytes_may_contain_nul)
 {
     struct buf b = { 0 };
 
@@ -42,7 +42,7 @@ static void bytes_may_contain_nul(void **state)
     buf_done(&b);
 }
 
-static void buffers_grow_over_many_appends(void **state)
+TEST(buffers_grow_over_many_appends)
 {
     struct buf b = { 0 };
     size_t i;
@@ -55,7 +55,7 @@ static void buffers_grow_over_many_appends(void **state)
     buf_done(&b);
 }
 
-static void clearing_a_buffer_keeps_its_memory(void **state)
+TEST(clearing_a_buffer_keeps_its_memory)
 {
     struct buf b = { 0 };
     char *data;
@@ -69,7 +69,7 @@ static void clearing_a_buffer_keeps_its_memory(void **state)
     buf_done(&b);
 }
 
-static void taking_the_bytes_leaves_the_buffer_empty(void **state)
+TEST(taking_the_bytes_leaves_the_buffer_empty)
 {
     struct buf b = { 0 };
     char *taken;
@@ -84,16 +84,4 @@ static void taking_the_bytes_leaves_the_buffer_empty(void **state)
     buf_done(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_buffer_reads_as_an_empty_string),
-        cmocka_unit_test(appended_bytes_are_in_order_and_nul_terminated),
-        cmocka_unit_test(bytes_may_contain_nul),
-        cmocka_unit_test(buffers_grow_over_many_appends),
-        cmocka_unit_test(clearing_a_buffer_keeps_its_memory),
-        cmocka_unit_test(taking_the_bytes_leaves_the_buffer_empty),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

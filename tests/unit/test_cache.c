@@ -42,6 +42,8 @@ static int tear_down(void **state)
     return remove_tree(folder);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
 static struct cache *open_cache(uint64_t max_bytes)
 {
     struct error e = { 0 };
@@ -78,7 +80,7 @@ static void path_of(char *path, size_t cap, const uint8_t *id, const char *suffi
     snprintf(path + at, cap - (size_t)at, "-%016x%s", 77, suffix);
 }
 
-static void entries_survive_reopening_the_cache(void **state)
+FIXTURE_TEST(entries_survive_reopening_the_cache)
 {
     struct cache *c = open_cache(MB);
 
@@ -93,7 +95,7 @@ static void entries_survive_reopening_the_cache(void **state)
     cache_free(c);
 }
 
-static void entries_of_another_version_are_ignored(void **state)
+FIXTURE_TEST(entries_of_another_version_are_ignored)
 {
     struct cache *c = open_cache(MB);
     struct cache_key key = key_of(CACHE_NAMES, 2, id_a);
@@ -105,7 +107,7 @@ static void entries_of_another_version_are_ignored(void **state)
     cache_free(c);
 }
 
-static void files_with_a_changed_byte_are_detected_and_removed(void **state)
+FIXTURE_TEST(files_with_a_changed_byte_are_detected_and_removed)
 {
     struct cache *c = open_cache(MB);
     char path[200];
@@ -121,7 +123,7 @@ static void files_with_a_changed_byte_are_detected_and_removed(void **state)
     cache_free(c);
 }
 
-static void truncated_and_empty_files_are_refused(void **state)
+FIXTURE_TEST(truncated_and_empty_files_are_refused)
 {
     static const off_t sizes[] = { 0, 10, 4096, 4098 };
     struct cache *c = open_cache(MB);
@@ -136,7 +138,7 @@ static void truncated_and_empty_files_are_refused(void **state)
     cache_free(c);
 }
 
-static void symlinks_fifos_and_files_writable_by_others_are_refused(void **state)
+FIXTURE_TEST(symlinks_fifos_and_files_writable_by_others_are_refused)
 {
     struct cache *c = open_cache(MB);
     char path[200], other[200];
@@ -157,7 +159,7 @@ static void symlinks_fifos_and_files_writable_by_others_are_refused(void **state
     cache_free(c);
 }
 
-static void a_table_stored_under_another_key_is_refused(void **state)
+FIXTURE_TEST(a_table_stored_under_another_key_is_refused)
 {
     struct cache *c = open_cache(MB);
     char path[200], other[200];
@@ -170,7 +172,7 @@ static void a_table_stored_under_another_key_is_refused(void **state)
     cache_free(c);
 }
 
-static void a_file_with_the_same_build_id_but_another_stamp_is_not_found(void **state)
+FIXTURE_TEST(a_file_with_the_same_build_id_but_another_stamp_is_not_found)
 {
     struct cache *c = open_cache(MB);
     struct cache_key key = key_of(CACHE_NAMES, 1, id_a);
@@ -183,7 +185,7 @@ static void a_file_with_the_same_build_id_but_another_stamp_is_not_found(void **
     cache_free(c);
 }
 
-static void a_folder_writable_by_others_is_refused(void **state)
+FIXTURE_TEST(a_folder_writable_by_others_is_refused)
 {
     struct error e = { 0 };
 
@@ -193,7 +195,7 @@ static void a_folder_writable_by_others_is_refused(void **state)
     assert_int_equal(chmod(folder, 0700), 0);
 }
 
-static void eviction_keeps_the_size_limit_and_the_most_recently_used_entries(void **state)
+FIXTURE_TEST(eviction_keeps_the_size_limit_and_the_most_recently_used_entries)
 {
     struct cache *c = open_cache(MB);
     char *big = calloc(1, 100000);
@@ -214,7 +216,7 @@ static void eviction_keeps_the_size_limit_and_the_most_recently_used_entries(voi
     cache_free(c);
 }
 
-static void deleting_the_folder_during_use_is_harmless(void **state)
+FIXTURE_TEST(deleting_the_folder_during_use_is_harmless)
 {
     struct cache *c = open_cache(MB);
     put_entry(c, CACHE_NAMES, id_a, "names", 5);
@@ -224,23 +226,4 @@ static void deleting_the_folder_during_use_is_harmless(void **state)
     cache_free(c);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(entries_survive_reopening_the_cache, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(entries_of_another_version_are_ignored, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(files_with_a_changed_byte_are_detected_and_removed, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(truncated_and_empty_files_are_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(symlinks_fifos_and_files_writable_by_others_are_refused, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_table_stored_under_another_key_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_file_with_the_same_build_id_but_another_stamp_is_not_found, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_folder_writable_by_others_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(eviction_keeps_the_size_limit_and_the_most_recently_used_entries,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(deleting_the_folder_during_use_is_harmless, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -42,6 +42,8 @@ static int teardown(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, setup, teardown)
+
 static void build(struct world *w, enum callgraph_order order, uint64_t focus, bool by_group)
 {
     w->f.query.thread_group = w->thread_group;
@@ -80,7 +82,7 @@ static void assert_weights(const struct world *w, const char *digits, uint64_t t
     assert_int_equal(callgraph_self_weight(&w->graph, node), self);
 }
 
-static void callees_count_samples_that_end_in_them_as_self(void **state)
+FIXTURE_TEST(callees_count_samples_that_end_in_them_as_self)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "12", 5, 1);
@@ -91,7 +93,7 @@ static void callees_count_samples_that_end_in_them_as_self(void **state)
     assert_weights(w, "124", 7, 7);
 }
 
-static void callers_count_samples_rooted_at_their_path_as_self(void **state)
+FIXTURE_TEST(callers_count_samples_rooted_at_their_path_as_self)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "124", 7, 1);
@@ -102,7 +104,7 @@ static void callers_count_samples_rooted_at_their_path_as_self(void **state)
     assert_weights(w, "431", 2, 2);
 }
 
-static void a_focus_weighs_callers_by_all_samples_through_the_function(void **state)
+FIXTURE_TEST(a_focus_weighs_callers_by_all_samples_through_the_function)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "12", 5, 1);
@@ -118,7 +120,7 @@ static void a_focus_weighs_callers_by_all_samples_through_the_function(void **st
     assert_int_equal(node_of(w, "3"), 0);
 }
 
-static void a_focus_counts_a_recursive_function_once_at_its_innermost_frame(void **state)
+FIXTURE_TEST(a_focus_counts_a_recursive_function_once_at_its_innermost_frame)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "12324", 6, 1);
@@ -128,7 +130,7 @@ static void a_focus_counts_a_recursive_function_once_at_its_innermost_frame(void
     assert_int_equal(node_of(w, "21"), 0);
 }
 
-static void a_focus_on_a_function_without_samples_is_empty(void **state)
+FIXTURE_TEST(a_focus_on_a_function_without_samples_is_empty)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "12", 5, 1);
@@ -139,7 +141,7 @@ static void a_focus_on_a_function_without_samples_is_empty(void **state)
     assert_int_equal(callgraph_model.first_child(&w->graph, 0), 0);
 }
 
-static void a_focus_does_not_change_callees(void **state)
+FIXTURE_TEST(a_focus_does_not_change_callees)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "12", 5, 1);
@@ -148,7 +150,7 @@ static void a_focus_does_not_change_callees(void **state)
     assert_weights(w, "1", 9, 0);
 }
 
-static void paths_keep_their_keys_with_and_without_a_focus(void **state)
+FIXTURE_TEST(paths_keep_their_keys_with_and_without_a_focus)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "132", 5, 1);
@@ -159,7 +161,7 @@ static void paths_keep_their_keys_with_and_without_a_focus(void **state)
     assert_int_equal(callgraph_node(&w->graph, node_of(w, "23"))->key, key);
 }
 
-static void siblings_are_ordered_by_weight(void **state)
+FIXTURE_TEST(siblings_are_ordered_by_weight)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "12", 5, 1);
@@ -169,7 +171,7 @@ static void siblings_are_ordered_by_weight(void **state)
     assert_string_equal(callgraph_name(&w->graph, first), "Render");
 }
 
-static void group_nodes_have_a_label_and_no_function(void **state)
+FIXTURE_TEST(group_nodes_have_a_label_and_no_function)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "12", 5, 2);
@@ -181,7 +183,7 @@ static void group_nodes_have_a_label_and_no_function(void **state)
     assert_int_equal(callgraph_function(&w->graph, below)->key, KEY(1));
 }
 
-static void find_selects_the_heaviest_node_of_a_function(void **state)
+FIXTURE_TEST(find_selects_the_heaviest_node_of_a_function)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "12", 5, 1);
@@ -191,7 +193,7 @@ static void find_selects_the_heaviest_node_of_a_function(void **state)
     assert_int_equal(callgraph_find(&w->graph, KEY(4), 0), 0);
 }
 
-static void find_searches_the_requested_group(void **state)
+FIXTURE_TEST(find_searches_the_requested_group)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "12", 50, 1);
@@ -205,7 +207,7 @@ static void find_searches_the_requested_group(void **state)
     assert_int_equal(callgraph_node(&w->graph, node)->group, 1);
 }
 
-static void find_in_the_caller_tree_matches_top_nodes_only(void **state)
+FIXTURE_TEST(find_in_the_caller_tree_matches_top_nodes_only)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "124", 5, 1);
@@ -217,7 +219,7 @@ static void find_in_the_caller_tree_matches_top_nodes_only(void **state)
     assert_int_equal(callgraph_find(&w->graph, KEY(2), 0), 0);
 }
 
-static void the_hot_path_ends_before_nodes_below_half_a_percent(void **state)
+FIXTURE_TEST(the_hot_path_ends_before_nodes_below_half_a_percent)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "12", 990, 1);
@@ -235,7 +237,7 @@ static void the_hot_path_ends_before_nodes_below_half_a_percent(void **state)
     assert_int_equal(callgraph_hot_child(&w->graph, node_of(w, "13"), node_of(w, "1")), 0);
 }
 
-static void the_hot_path_of_a_cold_row_uses_its_own_weight_as_threshold(void **state)
+FIXTURE_TEST(the_hot_path_of_a_cold_row_uses_its_own_weight_as_threshold)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "13", 10000, 1);
@@ -248,7 +250,7 @@ static void the_hot_path_of_a_cold_row_uses_its_own_weight_as_threshold(void **s
 }
 
 /* If the weight halved at each fork, the path would end in a leaf of one sample. */
-static void the_hot_path_ends_where_no_child_has_half_the_weight(void **state)
+FIXTURE_TEST(the_hot_path_ends_where_no_child_has_half_the_weight)
 {
     struct world *w = *state;
     fixture_stack(&w->f, "124", 40, 1);
@@ -262,7 +264,7 @@ static void the_hot_path_ends_where_no_child_has_half_the_weight(void **state)
     assert_int_equal(callgraph_hot_child(&w->graph, node_of(w, "12"), node_of(w, "12")), 0);
 }
 
-static void search_visits_matches_in_tree_order_and_wraps_at_the_end(void **state)
+FIXTURE_TEST(search_visits_matches_in_tree_order_and_wraps_at_the_end)
 {
     struct world *w = *state;
     bool round;
@@ -283,7 +285,7 @@ static void search_visits_matches_in_tree_order_and_wraps_at_the_end(void **stat
     assert_int_equal(callgraph_next_match(&w->graph, node_of(w, "12"), 0, "M", &round), malloc_node);
 }
 
-static void search_without_a_match_fails_and_a_single_match_finds_itself(void **state)
+FIXTURE_TEST(search_without_a_match_fails_and_a_single_match_finds_itself)
 {
     struct world *w = *state;
     bool round;
@@ -300,7 +302,7 @@ static void search_without_a_match_fails_and_a_single_match_finds_itself(void **
     assert_int_equal(callgraph_next_match(&w->graph, only, 1, "WEB", &round), group);
 }
 
-static void a_tree_without_samples_is_empty(void **state)
+FIXTURE_TEST(a_tree_without_samples_is_empty)
 {
     struct world *w = *state;
     bool round;
@@ -311,29 +313,4 @@ static void a_tree_without_samples_is_empty(void **state)
     assert_int_equal(callgraph_next_match(&w->graph, 0, 1, "x", &round), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(callees_count_samples_that_end_in_them_as_self),
-        TEST(callers_count_samples_rooted_at_their_path_as_self),
-        TEST(a_focus_weighs_callers_by_all_samples_through_the_function),
-        TEST(a_focus_counts_a_recursive_function_once_at_its_innermost_frame),
-        TEST(a_focus_on_a_function_without_samples_is_empty),
-        TEST(a_focus_does_not_change_callees),
-        TEST(paths_keep_their_keys_with_and_without_a_focus),
-        TEST(siblings_are_ordered_by_weight),
-        TEST(group_nodes_have_a_label_and_no_function),
-        TEST(find_selects_the_heaviest_node_of_a_function),
-        TEST(find_searches_the_requested_group),
-        TEST(find_in_the_caller_tree_matches_top_nodes_only),
-        TEST(the_hot_path_ends_before_nodes_below_half_a_percent),
-        TEST(the_hot_path_ends_where_no_child_has_half_the_weight),
-        TEST(the_hot_path_of_a_cold_row_uses_its_own_weight_as_threshold),
-        TEST(search_visits_matches_in_tree_order_and_wraps_at_the_end),
-        TEST(search_without_a_match_fails_and_a_single_match_finds_itself),
-        TEST(a_tree_without_samples_is_empty),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

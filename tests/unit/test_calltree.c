@@ -34,6 +34,8 @@ static int teardown(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, setup, teardown)
+
 static void build(struct world *w, const uint32_t *func_of)
 {
     uint32_t *funcs;
@@ -75,7 +77,7 @@ static void assert_node(const struct world *w, const char *path, uint64_t self, 
     assert_int_equal(n->total_weight, total);
 }
 
-static void an_empty_result_builds_only_the_root(void **state)
+FIXTURE_TEST(an_empty_result_builds_only_the_root)
 {
     struct world *w = *state;
 
@@ -85,7 +87,7 @@ static void an_empty_result_builds_only_the_root(void **state)
     assert_int_equal(w->tree.nodes[0].first_child, 0);
 }
 
-static void the_top_down_tree_follows_calls(void **state)
+FIXTURE_TEST(the_top_down_tree_follows_calls)
 {
     struct world *w = *state;
 
@@ -106,7 +108,7 @@ static void the_top_down_tree_follows_calls(void **state)
     assert_int_equal(fixture_frame(&w->f.result, node_at(w, "14")->frame), 4);
 }
 
-static void the_bottom_up_tree_follows_callers(void **state)
+FIXTURE_TEST(the_bottom_up_tree_follows_callers)
 {
     struct world *w = *state;
 
@@ -128,7 +130,7 @@ static void the_bottom_up_tree_follows_callers(void **state)
     assert_int_equal(node_at(w, "3")->self_count, 2);
 }
 
-static void recursion_keeps_its_frames_and_correct_sums(void **state)
+FIXTURE_TEST(recursion_keeps_its_frames_and_correct_sums)
 {
     struct world *w = *state;
 
@@ -146,7 +148,7 @@ static void recursion_keeps_its_frames_and_correct_sums(void **state)
     assert_node(w, "221", 0, 1);
 }
 
-static void addresses_of_one_function_share_a_node(void **state)
+FIXTURE_TEST(addresses_of_one_function_share_a_node)
 {
     static const uint32_t func_of[] = { 0, 1, 2, 2, 4 };
     struct world *w = *state;
@@ -160,7 +162,7 @@ static void addresses_of_one_function_share_a_node(void **state)
     assert_node(w, "124", 100, 100);
 }
 
-static void omitting_a_frame_moves_its_children_up(void **state)
+FIXTURE_TEST(omitting_a_frame_moves_its_children_up)
 {
     static const uint32_t func_of[] = { 0, 1, 0, 3, 4 };
     struct world *w = *state;
@@ -181,7 +183,7 @@ static void omitting_a_frame_moves_its_children_up(void **state)
     assert_null(node_at(w, "13"));
 }
 
-static void groups_are_at_level_one(void **state)
+FIXTURE_TEST(groups_are_at_level_one)
 {
     struct world *w = *state;
 
@@ -213,7 +215,7 @@ static void groups_are_at_level_one(void **state)
     assert_node(w, "12", 11, 11);
 }
 
-static void samples_below_the_depth_limit_count_at_the_deepest_node(void **state)
+FIXTURE_TEST(samples_below_the_depth_limit_count_at_the_deepest_node)
 {
     struct world *w = *state;
 
@@ -231,7 +233,7 @@ static void samples_below_the_depth_limit_count_at_the_deepest_node(void **state
     assert_node(w, "45", 0, 10);
 }
 
-static void filtered_entries_create_no_nodes(void **state)
+FIXTURE_TEST(filtered_entries_create_no_nodes)
 {
     struct world *w = *state;
     uint32_t *funcs;
@@ -248,7 +250,7 @@ static void filtered_entries_create_no_nodes(void **state)
     mem_free(funcs);
 }
 
-static void a_path_has_the_same_key_in_every_result(void **state)
+FIXTURE_TEST(a_path_has_the_same_key_in_every_result)
 {
     static const uint32_t renumbered[] = { 0, 3, 1, 2, 4 };
     static const uint64_t renumbered_keys[] = { 0, 1002, 1003, 1001, 1004 };
@@ -268,7 +270,7 @@ static void a_path_has_the_same_key_in_every_result(void **state)
     assert_int_equal(node_at(w, "321")->key, other);
 }
 
-static void a_node_is_found_by_its_key(void **state)
+FIXTURE_TEST(a_node_is_found_by_its_key)
 {
     struct world *w = *state;
     uint64_t key;
@@ -284,7 +286,7 @@ static void a_node_is_found_by_its_key(void **state)
     assert_int_equal(calltree_find(&w->tree, key), 0); /* inverted, every path differs */
 }
 
-static void siblings_sort_by_weight_then_key(void **state)
+FIXTURE_TEST(siblings_sort_by_weight_then_key)
 {
     struct world *w = *state;
     const struct calltree_node *nodes;
@@ -304,7 +306,7 @@ static void siblings_sort_by_weight_then_key(void **state)
     }
 }
 
-static void sorting_keeps_every_node(void **state)
+FIXTURE_TEST(sorting_keeps_every_node)
 {
     struct world *w = *state;
     uint32_t reached = 0;
@@ -320,7 +322,7 @@ static void sorting_keeps_every_node(void **state)
     assert_int_equal(reached, w->tree.n - 1);
 }
 
-static void siblings_sort_by_rank(void **state)
+FIXTURE_TEST(siblings_sort_by_rank)
 {
     static const uint32_t func_rank[] = { 0, 9, 3, 1, 2 };
     static const uint32_t group_rank[] = { 0, 0, 8, 7 };
@@ -349,7 +351,7 @@ static void siblings_sort_by_rank(void **state)
     assert_int_equal(w->tree.nodes[w->tree.nodes[0].first_child].group, 2);
 }
 
-static void very_deep_stacks_are_truncated_at_512_frames(void **state)
+FIXTURE_TEST(very_deep_stacks_are_truncated_at_512_frames)
 {
     struct world *w = *state;
     struct sample s = { .time_ns = 1, .weight = 3 };
@@ -376,7 +378,7 @@ static void add_path(struct world *w, const uint64_t *offsets, uint32_t n, uint6
     history_append(w->f.history, &s, NULL, 0);
 }
 
-static void trees_over_the_node_limit_are_truncated_and_keep_their_sums(void **state)
+FIXTURE_TEST(trees_over_the_node_limit_are_truncated_and_keep_their_sums)
 {
     struct world *w = *state;
     struct stacks *s = w->f.stacks;
@@ -513,7 +515,7 @@ static void compare_with_oracle(struct world *w, const uint32_t *func_of)
     mem_free(o.nodes);
 }
 
-static void random_trees_match_a_per_sample_oracle(void **state)
+FIXTURE_TEST(random_trees_match_a_per_sample_oracle)
 {
     static const uint32_t group[] = { 0, 1, 2, 0, 1, 2, 0, 1, 2 };
     struct world *w = *state;
@@ -532,28 +534,4 @@ static void random_trees_match_a_per_sample_oracle(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_empty_result_builds_only_the_root, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_top_down_tree_follows_calls, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_bottom_up_tree_follows_callers, setup, teardown),
-        cmocka_unit_test_setup_teardown(recursion_keeps_its_frames_and_correct_sums, setup, teardown),
-        cmocka_unit_test_setup_teardown(addresses_of_one_function_share_a_node, setup, teardown),
-        cmocka_unit_test_setup_teardown(omitting_a_frame_moves_its_children_up, setup, teardown),
-        cmocka_unit_test_setup_teardown(groups_are_at_level_one, setup, teardown),
-        cmocka_unit_test_setup_teardown(samples_below_the_depth_limit_count_at_the_deepest_node, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(filtered_entries_create_no_nodes, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_path_has_the_same_key_in_every_result, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_node_is_found_by_its_key, setup, teardown),
-        cmocka_unit_test_setup_teardown(siblings_sort_by_weight_then_key, setup, teardown),
-        cmocka_unit_test_setup_teardown(sorting_keeps_every_node, setup, teardown),
-        cmocka_unit_test_setup_teardown(siblings_sort_by_rank, setup, teardown),
-        cmocka_unit_test_setup_teardown(very_deep_stacks_are_truncated_at_512_frames, setup, teardown),
-        cmocka_unit_test_setup_teardown(trees_over_the_node_limit_are_truncated_and_keep_their_sums, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(random_trees_match_a_per_sample_oracle, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

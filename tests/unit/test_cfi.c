@@ -52,7 +52,7 @@ static void expect_frame_pointer_function(const struct cfi_maker *m)
     expect(m, 0x30, UNWIND_ROW_NONE, 0);
 }
 
-static void rows_follow_the_prologue_and_epilogue_of_a_frame_pointer_function(void **state)
+TEST(rows_follow_the_prologue_and_epilogue_of_a_frame_pointer_function)
 {
     struct cfi_maker m;
 
@@ -65,7 +65,7 @@ static void rows_follow_the_prologue_and_epilogue_of_a_frame_pointer_function(vo
     cfi_done(&m);
 }
 
-static void debug_frame_versions_1_3_and_4_are_read(void **state)
+TEST(debug_frame_versions_1_3_and_4_are_read)
 {
     static const unsigned versions[] = { 1, 3, 4 };
 
@@ -83,7 +83,7 @@ static void debug_frame_versions_1_3_and_4_are_read(void **state)
     }
 }
 
-static void pointers_are_read_in_every_encoding(void **state)
+TEST(pointers_are_read_in_every_encoding)
 {
     static const struct {
         uint8_t encoding;
@@ -121,7 +121,7 @@ static void pointers_are_read_in_every_encoding(void **state)
     }
 }
 
-static void leb128_pointers_and_personality_data_are_skipped(void **state)
+TEST(leb128_pointers_and_personality_data_are_skipped)
 {
     struct cfi_maker m;
 
@@ -144,7 +144,7 @@ static void leb128_pointers_and_personality_data_are_skipped(void **state)
     cfi_done(&m);
 }
 
-static void gaps_between_functions_have_no_row(void **state)
+TEST(gaps_between_functions_have_no_row)
 {
     struct cfi_maker m;
 
@@ -180,7 +180,7 @@ static struct cfi_maker with_entry(uint64_t begins)
     return m;
 }
 
-static void the_entry_point_ends_the_stack(void **state)
+TEST(the_entry_point_ends_the_stack)
 {
     struct cfi_maker m = with_entry(CODE + 0x200);
 
@@ -207,7 +207,7 @@ static void the_entry_point_ends_the_stack(void **state)
     cfi_done(&m);
 }
 
-static void an_entry_point_with_an_fde_uses_its_rows(void **state)
+TEST(an_entry_point_with_an_fde_uses_its_rows)
 {
     struct cfi_maker m = with_entry(CODE + 0x104);
 
@@ -219,7 +219,7 @@ static void an_entry_point_with_an_fde_uses_its_rows(void **state)
     cfi_done(&m);
 }
 
-static void restore_state_restores_the_cfa(void **state)
+TEST(restore_state_restores_the_cfa)
 {
     struct cfi_maker m;
 
@@ -239,7 +239,7 @@ static void restore_state_restores_the_cfa(void **state)
     cfi_done(&m);
 }
 
-static void rows_report_a_return_address_in_a_register(void **state)
+TEST(rows_report_a_return_address_in_a_register)
 {
     struct cfi_maker m;
 
@@ -258,7 +258,7 @@ static void rows_report_a_return_address_in_a_register(void **state)
     cfi_done(&m);
 }
 
-static void plt_entries_are_recognized_by_their_cfa_expression(void **state)
+TEST(plt_entries_are_recognized_by_their_cfa_expression)
 {
     struct cfi_maker m;
 
@@ -275,7 +275,7 @@ static void plt_entries_are_recognized_by_their_cfa_expression(void **state)
     cfi_done(&m);
 }
 
-static void a_realigned_stack_is_unwound_through_the_frame_pointer(void **state)
+TEST(a_realigned_stack_is_unwound_through_the_frame_pointer)
 {
     const struct unwind_entry *e;
     struct cfi_maker m;
@@ -300,7 +300,7 @@ static void a_realigned_stack_is_unwound_through_the_frame_pointer(void **state)
     cfi_done(&m);
 }
 
-static void the_kernel_signal_frame_is_recognized(void **state)
+TEST(the_kernel_signal_frame_is_recognized)
 {
     struct cfi_maker m;
 
@@ -322,7 +322,7 @@ static void the_kernel_signal_frame_is_recognized(void **state)
     cfi_done(&m);
 }
 
-static void saved_registers_are_stored_with_the_row(void **state)
+TEST(saved_registers_are_stored_with_the_row)
 {
     const struct unwind_entry *e;
     struct cfi_maker m;
@@ -348,7 +348,7 @@ static void saved_registers_are_stored_with_the_row(void **state)
 
 /* _Unwind_Resume saves rax and rdx for the handler it returns to. At its end its own frame no longer gives
  * the caller. */
-static void rows_after_saving_rax_and_rdx_are_marked_as_deduced(void **state)
+TEST(rows_after_saving_rax_and_rdx_are_marked_as_deduced)
 {
     struct cfi_maker m;
 
@@ -364,7 +364,7 @@ static void rows_after_saving_rax_and_rdx_are_marked_as_deduced(void **state)
     cfi_done(&m);
 }
 
-static void arm64_leaf_functions_keep_the_return_address_in_x30(void **state)
+TEST(arm64_leaf_functions_keep_the_return_address_in_x30)
 {
     struct cfi_maker m = { .arch = UNWIND_ARCH_ARM64 };
 
@@ -387,7 +387,7 @@ static void arm64_leaf_functions_keep_the_return_address_in_x30(void **state)
     cfi_done(&m);
 }
 
-static void a_damaged_fde_loses_only_its_own_function(void **state)
+TEST(a_damaged_fde_loses_only_its_own_function)
 {
     struct cfi_maker m;
 
@@ -406,7 +406,7 @@ static void a_damaged_fde_loses_only_its_own_function(void **state)
 }
 
 /* Found by the fuzzer: the length ends before the id. */
-static void an_entry_that_ends_within_its_id_is_not_a_cie(void **state)
+TEST(an_entry_that_ends_within_its_id_is_not_a_cie)
 {
     static const uint8_t lengths[] = { 0, 1, 3, 4 };
 
@@ -422,7 +422,7 @@ static void an_entry_that_ends_within_its_id_is_not_a_cie(void **state)
     }
 }
 
-static void the_first_of_overlapping_functions_wins(void **state)
+TEST(the_first_of_overlapping_functions_wins)
 {
     struct cfi_maker m;
     uint64_t start, size;
@@ -449,7 +449,7 @@ static void the_first_of_overlapping_functions_wins(void **state)
     cfi_done(&m);
 }
 
-static void functions_end_at_the_end_of_their_segment(void **state)
+TEST(functions_end_at_the_end_of_their_segment)
 {
     struct cfi_maker m;
 
@@ -465,7 +465,7 @@ static void functions_end_at_the_end_of_their_segment(void **state)
     cfi_done(&m);
 }
 
-static void advancing_past_the_end_of_a_function_ends_it(void **state)
+TEST(advancing_past_the_end_of_a_function_ends_it)
 {
     struct cfi_maker m;
 
@@ -480,7 +480,7 @@ static void advancing_past_the_end_of_a_function_ends_it(void **state)
     cfi_done(&m);
 }
 
-static void eh_frame_takes_precedence_over_debug_frame(void **state)
+TEST(eh_frame_takes_precedence_over_debug_frame)
 {
     struct cfi_segment segment = { .addr = CODE, .offset = OFFSET, .size = CODE_SIZE };
     struct cfi_maker eh, debug = { .arch = UNWIND_ARCH_X86_64, .debug = true };
@@ -505,7 +505,7 @@ static void eh_frame_takes_precedence_over_debug_frame(void **state)
     cfi_done(&eh);
 }
 
-static void a_section_truncated_anywhere_gives_a_table_or_an_error(void **state)
+TEST(a_section_truncated_anywhere_gives_a_table_or_an_error)
 {
     struct cfi_maker m;
     size_t whole;
@@ -522,7 +522,7 @@ static void a_section_truncated_anywhere_gives_a_table_or_an_error(void **state)
 }
 
 /* Each small function would execute a megabyte of CIE instructions. */
-static void cies_with_excessive_instructions_are_abandoned(void **state)
+TEST(cies_with_excessive_instructions_are_abandoned)
 {
     size_t size = 4u << 20, at;
     uint8_t *bytes = mem_alloc(size);
@@ -556,7 +556,7 @@ static void cies_with_excessive_instructions_are_abandoned(void **state)
     mem_free(bytes);
 }
 
-static void architectures_without_unwind_rules_are_refused(void **state)
+TEST(architectures_without_unwind_rules_are_refused)
 {
     struct cfi_maker m;
 
@@ -566,34 +566,4 @@ static void architectures_without_unwind_rules_are_refused(void **state)
     assert_int_equal(m.error.class, ERROR_UNSUPPORTED);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_follow_the_prologue_and_epilogue_of_a_frame_pointer_function),
-        cmocka_unit_test(debug_frame_versions_1_3_and_4_are_read),
-        cmocka_unit_test(pointers_are_read_in_every_encoding),
-        cmocka_unit_test(leb128_pointers_and_personality_data_are_skipped),
-        cmocka_unit_test(gaps_between_functions_have_no_row),
-        cmocka_unit_test(the_entry_point_ends_the_stack),
-        cmocka_unit_test(an_entry_point_with_an_fde_uses_its_rows),
-        cmocka_unit_test(restore_state_restores_the_cfa),
-        cmocka_unit_test(rows_report_a_return_address_in_a_register),
-        cmocka_unit_test(plt_entries_are_recognized_by_their_cfa_expression),
-        cmocka_unit_test(a_realigned_stack_is_unwound_through_the_frame_pointer),
-        cmocka_unit_test(the_kernel_signal_frame_is_recognized),
-        cmocka_unit_test(saved_registers_are_stored_with_the_row),
-        cmocka_unit_test(rows_after_saving_rax_and_rdx_are_marked_as_deduced),
-        cmocka_unit_test(arm64_leaf_functions_keep_the_return_address_in_x30),
-        cmocka_unit_test(a_damaged_fde_loses_only_its_own_function),
-        cmocka_unit_test(an_entry_that_ends_within_its_id_is_not_a_cie),
-        cmocka_unit_test(the_first_of_overlapping_functions_wins),
-        cmocka_unit_test(functions_end_at_the_end_of_their_segment),
-        cmocka_unit_test(advancing_past_the_end_of_a_function_ends_it),
-        cmocka_unit_test(eh_frame_takes_precedence_over_debug_frame),
-        cmocka_unit_test(a_section_truncated_anywhere_gives_a_table_or_an_error),
-        cmocka_unit_test(cies_with_excessive_instructions_are_abandoned),
-        cmocka_unit_test(architectures_without_unwind_rules_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

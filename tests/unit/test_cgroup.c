@@ -46,7 +46,7 @@ static uint64_t id_of(const char *below)
     return st.st_ino;
 }
 
-static void a_scan_finds_cgroup_names_by_inode(void **state)
+TEST(a_scan_finds_cgroup_names_by_inode)
 {
     struct cgroups *c = cgroups_new(root);
 
@@ -58,7 +58,7 @@ static void a_scan_finds_cgroup_names_by_inode(void **state)
     cgroups_free(c);
 }
 
-static void a_new_cgroup_is_found_by_the_next_scan_a_second_later(void **state)
+TEST(a_new_cgroup_is_found_by_the_next_scan_a_second_later)
 {
     struct cgroups *c = cgroups_new(root);
     uint64_t id, unwind_ns = clock_now_ns(), end = unwind_ns + 60 * NS_PER_SEC;
@@ -77,7 +77,7 @@ static void a_new_cgroup_is_found_by_the_next_scan_a_second_later(void **state)
     cgroups_free(c);
 }
 
-static void records_give_names_without_a_mounted_hierarchy(void **state)
+TEST(records_give_names_without_a_mounted_hierarchy)
 {
     struct cgroups *c = cgroups_new(NULL);
 
@@ -91,7 +91,7 @@ static void records_give_names_without_a_mounted_hierarchy(void **state)
     cgroups_free(c);
 }
 
-static void the_number_of_known_cgroups_is_bounded(void **state)
+TEST(the_number_of_known_cgroups_is_bounded)
 {
     struct cgroups *c = cgroups_new(NULL);
     size_t most = 0;
@@ -108,7 +108,7 @@ static void the_number_of_known_cgroups_is_bounded(void **state)
     cgroups_free(c);
 }
 
-static void cgroup_path_of_selects_the_v2_or_the_perf_event_hierarchy(void **state)
+TEST(cgroup_path_of_selects_the_v2_or_the_perf_event_hierarchy)
 {
     static const char text[] = "9:name=systemd:/x\n4:cpu,memory:/y\n3:perf_event:/a:b\n0::/c\n";
     char *path;
@@ -123,7 +123,7 @@ static void cgroup_path_of_selects_the_v2_or_the_perf_event_hierarchy(void **sta
     assert_null(cgroup_path_of("garbage\n:\n::", false));
 }
 
-static void the_own_cgroup_has_an_id_and_a_name(void **state)
+TEST(the_own_cgroup_has_an_id_and_a_name)
 {
     struct cgroups *c = cgroups_new(cgroup_root());
     int dir = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -140,7 +140,7 @@ static void the_own_cgroup_has_an_id_and_a_name(void **state)
     cgroups_free(c);
 }
 
-static void a_live_cgroup_is_named_by_its_file_handle_or_by_a_scan(void **state)
+TEST(a_live_cgroup_is_named_by_its_file_handle_or_by_a_scan)
 {
     struct cgroups *c;
     char path[512];
@@ -162,17 +162,4 @@ static void a_live_cgroup_is_named_by_its_file_handle_or_by_a_scan(void **state)
     cgroups_free(c);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_scan_finds_cgroup_names_by_inode),
-        cmocka_unit_test(a_new_cgroup_is_found_by_the_next_scan_a_second_later),
-        cmocka_unit_test(records_give_names_without_a_mounted_hierarchy),
-        cmocka_unit_test(the_number_of_known_cgroups_is_bounded),
-        cmocka_unit_test(cgroup_path_of_selects_the_v2_or_the_perf_event_hierarchy),
-        cmocka_unit_test(the_own_cgroup_has_an_id_and_a_name),
-        cmocka_unit_test(a_live_cgroup_is_named_by_its_file_handle_or_by_a_scan),
-    };
-
-    return cmocka_run_group_tests(tests, make_tree, tear_down);
-}
+TEST_MAIN(make_tree, tear_down)

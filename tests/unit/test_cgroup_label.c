@@ -16,7 +16,7 @@ static void expect_label(const char *path, const char *name, const char *label)
     assert_string_equal(text, label);
 }
 
-static void containers_are_labelled_by_runtime_and_short_id(void **state)
+TEST(containers_are_labelled_by_runtime_and_short_id)
 {
     expect_label("/docker/" ID, NULL, "docker 0123456789ab");
     expect_label("/system.slice/docker-" ID ".scope", NULL, "docker 0123456789ab");
@@ -29,14 +29,14 @@ static void containers_are_labelled_by_runtime_and_short_id(void **state)
     expect_label("/default/" ID, NULL, "container 0123456789ab");
 }
 
-static void named_containers_are_labelled_by_name(void **state)
+TEST(named_containers_are_labelled_by_name)
 {
     expect_label("/docker/" ID, "web", "docker web");
     expect_label("/machine.slice/libpod-" ID ".scope/container", "db", "podman db");
     expect_label("/kubepods/burstable/pod" UID "/" ID, "default/web-7d4/nginx", "pod default/web-7d4/nginx");
 }
 
-static void pods_are_labelled_by_uid_and_container(void **state)
+TEST(pods_are_labelled_by_uid_and_container)
 {
     expect_label("/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_ESCAPED
                  ".slice/cri-containerd-" ID ".scope",
@@ -51,7 +51,7 @@ static void pods_are_labelled_by_uid_and_container(void **state)
     expect_label("/kubepods.slice", NULL, "kubepods.slice");
 }
 
-static void parsing_returns_the_full_container_id_and_pod_uid(void **state)
+TEST(parsing_returns_the_full_container_id_and_pod_uid)
 {
     struct cgroup_container c;
 
@@ -64,7 +64,7 @@ static void parsing_returns_the_full_container_id_and_pod_uid(void **state)
     assert_false(cgroup_container("/system.slice/ssh.service", &c));
 }
 
-static void the_innermost_container_gives_the_label(void **state)
+TEST(the_innermost_container_gives_the_label)
 {
     expect_label(
         "/docker/" ID "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" UID_ESCAPED
@@ -72,14 +72,14 @@ static void the_innermost_container_gives_the_label(void **state)
         NULL, "pod 8d5cdf4e/ffff456789ab");
 }
 
-static void units_inside_a_container_follow_the_container_label(void **state)
+TEST(units_inside_a_container_follow_the_container_label)
 {
     expect_label("/docker/" ID "/system.slice/nginx.service", "web", "docker web/nginx.service");
     expect_label("/lxc.payload.db/init.scope", NULL, "lxc db/init.scope");
     expect_label("/lxc/db/worker", NULL, "lxc db/worker");
 }
 
-static void machines_are_labelled_by_kind_and_name(void **state)
+TEST(machines_are_labelled_by_kind_and_name)
 {
     expect_label("/lxc.payload.db", NULL, "lxc db");
     expect_label("/lxc.monitor.db", NULL, "lxc monitor db");
@@ -87,7 +87,7 @@ static void machines_are_labelled_by_kind_and_name(void **state)
     expect_label("/machine.slice/machine-qemu\\x2d1\\x2dvm.scope", NULL, "machine qemu-1-vm");
 }
 
-static void systemd_units_are_labelled_by_unit_name(void **state)
+TEST(systemd_units_are_labelled_by_unit_name)
 {
     expect_label("/system.slice/ssh.service", NULL, "ssh.service");
     expect_label("/system.slice/system-getty.slice/getty@tty1.service", NULL, "getty@tty1.service");
@@ -99,7 +99,7 @@ static void systemd_units_are_labelled_by_unit_name(void **state)
                  "user@1000 app-fire-fox.scope");
 }
 
-static void unrecognized_paths_stay_unchanged(void **state)
+TEST(unrecognized_paths_stay_unchanged)
 {
     expect_label("/", NULL, "/");
     expect_label("", NULL, "");
@@ -110,7 +110,7 @@ static void unrecognized_paths_stay_unchanged(void **state)
     expect_label("/.service", NULL, "/.service");
 }
 
-static void hostile_names_are_cleaned_and_truncated(void **state)
+TEST(hostile_names_are_cleaned_and_truncated)
 {
     char path[4000], text[40], exact[7];
 
@@ -127,20 +127,4 @@ static void hostile_names_are_cleaned_and_truncated(void **state)
     assert_string_equal(exact, "docker");
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(containers_are_labelled_by_runtime_and_short_id),
-        cmocka_unit_test(named_containers_are_labelled_by_name),
-        cmocka_unit_test(pods_are_labelled_by_uid_and_container),
-        cmocka_unit_test(parsing_returns_the_full_container_id_and_pod_uid),
-        cmocka_unit_test(the_innermost_container_gives_the_label),
-        cmocka_unit_test(units_inside_a_container_follow_the_container_label),
-        cmocka_unit_test(machines_are_labelled_by_kind_and_name),
-        cmocka_unit_test(systemd_units_are_labelled_by_unit_name),
-        cmocka_unit_test(unrecognized_paths_stay_unchanged),
-        cmocka_unit_test(hostile_names_are_cleaned_and_truncated),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

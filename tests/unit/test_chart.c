@@ -22,6 +22,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, NULL, tear_down)
+
 /* Returns the function letter at each column, rows separated by "/": "mmm-/aab-". */
 static const char *draw_chart(uint32_t columns)
 {
@@ -47,7 +49,7 @@ static void one_sample_per_bucket(const char *nodes)
             chart_add(&chart, 1000 + i * 10 + 9, (uint32_t)(nodes[i] - '0'));
 }
 
-static void equal_frames_of_adjacent_columns_share_a_box(void **state)
+FIXTURE_TEST(equal_frames_of_adjacent_columns_share_a_box)
 {
     one_sample_per_bucket("2334");
     chart_lay_out(&chart, &trie, 1, 4);
@@ -59,7 +61,7 @@ static void equal_frames_of_adjacent_columns_share_a_box(void **state)
     assert_int_equal(chart_box_at(&chart, 0, 4), -1);
 }
 
-static void a_function_under_another_caller_has_its_own_box(void **state)
+FIXTURE_TEST(a_function_under_another_caller_has_its_own_box)
 {
     one_sample_per_bucket("35");
     chart_lay_out(&chart, &trie, 1, 2);
@@ -68,7 +70,7 @@ static void a_function_under_another_caller_has_its_own_box(void **state)
     assert_int_not_equal(chart_box_at(&chart, 2, 0), chart_box_at(&chart, 2, 1));
 }
 
-static void idle_time_leaves_a_gap(void **state)
+FIXTURE_TEST(idle_time_leaves_a_gap)
 {
     one_sample_per_bucket("2  2");
     chart_lay_out(&chart, &trie, 1, 4);
@@ -76,14 +78,14 @@ static void idle_time_leaves_a_gap(void **state)
     assert_int_equal(chart.n, 4);
 }
 
-static void frames_without_a_function_are_omitted(void **state)
+FIXTURE_TEST(frames_without_a_function_are_omitted)
 {
     one_sample_per_bucket("6");
     chart_lay_out(&chart, &trie, 1, 1);
     assert_string_equal(draw_chart(1), "m/d");
 }
 
-static void a_column_shows_the_stack_with_most_time(void **state)
+FIXTURE_TEST(a_column_shows_the_stack_with_most_time)
 {
     one_sample_per_bucket("3324");
     chart_lay_out(&chart, &trie, 4, 1); /* b has two of a's three samples */
@@ -96,7 +98,7 @@ static void a_column_shows_the_stack_with_most_time(void **state)
     assert_string_equal(draw_chart(1), "m/c");
 }
 
-static void a_sample_covers_the_time_since_the_previous_sample(void **state)
+FIXTURE_TEST(a_sample_covers_the_time_since_the_previous_sample)
 {
     chart_begin(&chart, 1000, 0, 10, 30);
     chart_add(&chart, 1019, 2); /* from the start */
@@ -106,7 +108,7 @@ static void a_sample_covers_the_time_since_the_previous_sample(void **state)
     assert_string_equal(draw_chart(10), "mmmmm--mmm/aaccc--aaa");
 }
 
-static void out_of_order_and_out_of_range_samples_are_harmless(void **state)
+FIXTURE_TEST(out_of_order_and_out_of_range_samples_are_harmless)
 {
     chart_begin(&chart, 1000, 1039, 10, 10);
     chart_add(&chart, 999, 2);
@@ -120,7 +122,7 @@ static void out_of_order_and_out_of_range_samples_are_harmless(void **state)
     assert_string_equal(draw_chart(4), "m-m-/a-c-");
 }
 
-static void a_chart_without_samples_has_no_boxes(void **state)
+FIXTURE_TEST(a_chart_without_samples_has_no_boxes)
 {
     chart_begin(&chart, 0, 0, 0, 0);
     chart_lay_out(&chart, &trie, 1, 80);
@@ -130,7 +132,7 @@ static void a_chart_without_samples_has_no_boxes(void **state)
 }
 
 /* The oracle: lays out each column alone, from the parts of its samples. */
-static void random_charts_match_a_per_column_oracle(void **state)
+FIXTURE_TEST(random_charts_match_a_per_column_oracle)
 {
     uint64_t random = 88172645463325252u;
     char nodes[401] = { 0 }, expected[401];
@@ -158,18 +160,4 @@ static void random_charts_match_a_per_column_oracle(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(equal_frames_of_adjacent_columns_share_a_box, tear_down),
-        cmocka_unit_test_teardown(a_function_under_another_caller_has_its_own_box, tear_down),
-        cmocka_unit_test_teardown(idle_time_leaves_a_gap, tear_down),
-        cmocka_unit_test_teardown(frames_without_a_function_are_omitted, tear_down),
-        cmocka_unit_test_teardown(a_column_shows_the_stack_with_most_time, tear_down),
-        cmocka_unit_test_teardown(a_sample_covers_the_time_since_the_previous_sample, tear_down),
-        cmocka_unit_test_teardown(out_of_order_and_out_of_range_samples_are_harmless, tear_down),
-        cmocka_unit_test_teardown(a_chart_without_samples_has_no_boxes, tear_down),
-        cmocka_unit_test_teardown(random_charts_match_a_per_column_oracle, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

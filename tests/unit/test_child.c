@@ -44,7 +44,7 @@ static void spawn_while_stopping(void)
 }
 
 /* A child that stops in vfork(2) would hold the thread that starts it there. */
-static void a_stop_key_does_not_stop_a_child_that_starts(void **state)
+TEST(a_stop_key_does_not_stop_a_child_that_starts)
 {
     int ended = -1;
     pid_t pid = fork(), done = 0;
@@ -63,11 +63,4 @@ static void a_stop_key_does_not_stop_a_child_that_starts(void **state)
     assert_int_equal(ended, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stop_key_does_not_stop_a_child_that_starts),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "unit_test.h"
 
-static void now_returns_the_monotonic_clock(void **state)
+TEST(now_returns_the_monotonic_clock)
 {
     struct timespec before, after;
     uint64_t now;
@@ -16,7 +16,7 @@ static void now_returns_the_monotonic_clock(void **state)
     assert_true(now <= (uint64_t)after.tv_sec * NS_PER_SEC + (uint64_t)after.tv_nsec);
 }
 
-static void work_uses_cpu_time(void **state)
+TEST(work_uses_cpu_time)
 {
     uint64_t start = clock_self_cpu_ns(), deadline = clock_now_ns() + 60 * NS_PER_SEC;
 
@@ -24,7 +24,7 @@ static void work_uses_cpu_time(void **state)
         assert_true(clock_now_ns() < deadline);
 }
 
-static void sleep_uses_no_cpu_time(void **state)
+TEST(sleep_uses_no_cpu_time)
 {
     struct timespec pause = { .tv_nsec = 50 * 1000 * 1000 };
     uint64_t cpu = clock_self_cpu_ns(), wall = clock_now_ns();
@@ -34,13 +34,4 @@ static void sleep_uses_no_cpu_time(void **state)
     assert_true(clock_self_cpu_ns() - cpu < 50 * NS_PER_MS);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(now_returns_the_monotonic_clock),
-        cmocka_unit_test(work_uses_cpu_time),
-        cmocka_unit_test(sleep_uses_no_cpu_time),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

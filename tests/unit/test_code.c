@@ -46,7 +46,7 @@ static const char *text_of(const struct code_view *v, uint32_t row)
     return v->strings + v->rows[row].text;
 }
 
-static void instructions_have_text_kind_and_target(void **state)
+TEST(instructions_have_text_kind_and_target)
 {
     static const uint8_t kinds[] = { CODE_PLAIN, CODE_PLAIN,  CODE_JUMP, CODE_CALL,
                                      CODE_JUMP,  CODE_RETURN, CODE_BAD };
@@ -73,7 +73,7 @@ static void instructions_have_text_kind_and_target(void **state)
     buf_done(&blob);
 }
 
-static void intel_syntax_is_available(void **state)
+TEST(intel_syntax_is_available)
 {
     struct code_builder b = { 0 };
     struct buf blob = { 0 };
@@ -87,7 +87,7 @@ static void intel_syntax_is_available(void **state)
     buf_done(&blob);
 }
 
-static void arm64_calls_and_branches_are_recognized(void **state)
+TEST(arm64_calls_and_branches_are_recognized)
 {
     static const uint8_t kinds[] = { CODE_PLAIN, CODE_JUMP, CODE_CALL, CODE_RETURN };
     struct code_builder b = { 0 };
@@ -106,7 +106,7 @@ static void arm64_calls_and_branches_are_recognized(void **state)
     buf_done(&blob);
 }
 
-static void an_architecture_without_disassembler_is_reported(void **state)
+TEST(an_architecture_without_disassembler_is_reported)
 {
     struct disasm_code c = { .bytes = x86, .n = sizeof x86, .machine = EM_VAX };
     struct code_builder b = { 0 };
@@ -128,7 +128,7 @@ static void make_code_blob(struct buf *blob, struct code_row *rows, uint32_t n)
     code_builder_done(&b);
 }
 
-static void inconsistent_worker_replies_are_refused(void **state)
+TEST(inconsistent_worker_replies_are_refused)
 {
     static const struct {
         struct code_row rows[2];
@@ -156,7 +156,7 @@ static void inconsistent_worker_replies_are_refused(void **state)
     }
 }
 
-static void a_text_offset_out_of_bounds_is_refused(void **state)
+TEST(a_text_offset_out_of_bounds_is_refused)
 {
     struct code_row row = { .offset = 0x1000, .size = 1 };
     struct code_view v;
@@ -199,7 +199,7 @@ static struct code *code_of(struct setup *s, struct module *m, uint64_t start, u
     return c;
 }
 
-static void code_of_a_file_is_found_by_file_offset(void **state)
+FIXTURE_TEST(code_of_a_file_is_found_by_file_offset)
 {
     struct setup *s = *state;
     struct module *m = elf_with_code(s, "prog");
@@ -220,7 +220,7 @@ static void code_of_a_file_is_found_by_file_offset(void **state)
     module_put(m);
 }
 
-static void modules_without_code_report_the_reason(void **state)
+FIXTURE_TEST(modules_without_code_report_the_reason)
 {
     struct setup *s = *state;
     struct module *m = elf_with_code(s, "prog"), *gone = make_module(MODULE_FILE, "/no/such/file", "file"),
@@ -246,7 +246,7 @@ static void modules_without_code_report_the_reason(void **state)
 }
 
 /* More functions than the cache keeps: the first is requested and fetched again. */
-static void evicted_functions_are_fetched_again(void **state)
+FIXTURE_TEST(evicted_functions_are_fetched_again)
 {
     struct setup *s = *state;
     struct module *m = elf_with_code(s, "prog");
@@ -263,7 +263,7 @@ static void evicted_functions_are_fetched_again(void **state)
 
 /* As annotate does for a function with lines from many files: hold the functions received and request the
  * rest again. */
-static void more_functions_than_cache_slots_can_be_held_at_once(void **state)
+FIXTURE_TEST(more_functions_than_cache_slots_can_be_held_at_once)
 {
     struct setup *s = *state;
     struct module *m = elf_with_code(s, "prog");
@@ -283,7 +283,7 @@ static void more_functions_than_cache_slots_can_be_held_at_once(void **state)
     module_put(m);
 }
 
-static void code_of_a_process_is_read_from_its_memory(void **state)
+FIXTURE_TEST(code_of_a_process_is_read_from_its_memory)
 {
     struct setup *s = *state;
     struct module *m = make_module(MODULE_JIT, "//anon", "[JIT]");
@@ -301,7 +301,7 @@ static void code_of_a_process_is_read_from_its_memory(void **state)
 
 /* ---- jitdumps ---- */
 
-static void a_jitdump_gives_the_latest_code_at_an_address(void **state)
+TEST(a_jitdump_gives_the_latest_code_at_an_address)
 {
     struct jitdump_maker m = { .swap = false };
     struct buf code = { 0 };
@@ -334,7 +334,7 @@ static void a_jitdump_gives_the_latest_code_at_an_address(void **state)
 
 /* ---- the kernel's memory ---- */
 
-static void kernel_code_is_found_by_address(void **state)
+FIXTURE_TEST(kernel_code_is_found_by_address)
 {
     struct setup *s = *state;
     struct {
@@ -379,7 +379,7 @@ static struct source *source_of(const char *text, size_t n, struct error *e)
     return found;
 }
 
-static void source_lines_are_cleaned(void **state)
+TEST(source_lines_are_cleaned)
 {
     static const char text[] = "one\n\ttwo\r\n\n  \033[31mfour";
     struct error e = { 0 };
@@ -398,7 +398,7 @@ static void source_lines_are_cleaned(void **state)
     source_put(found);
 }
 
-static void binary_files_are_refused_as_source(void **state)
+TEST(binary_files_are_refused_as_source)
 {
     struct error e = { 0 };
 
@@ -417,7 +417,7 @@ static void set_time(const struct module *m, time_t seconds)
     assert_int_equal(utimensat(AT_FDCWD, m->path, times, 0), 0);
 }
 
-static void source_newer_than_its_program_is_not_shown(void **state)
+FIXTURE_TEST(source_newer_than_its_program_is_not_shown)
 {
     struct setup *s = *state;
     struct module *m = elf_with_code(s, "prog"), *older = make_file_module(s, "older.c", "int main;\n", 10),
@@ -447,7 +447,7 @@ static void source_newer_than_its_program_is_not_shown(void **state)
 }
 
 /* A program may claim any file as its source. */
-static void files_readable_only_by_root_are_refused_as_source(void **state)
+FIXTURE_TEST(files_readable_only_by_root_are_refused_as_source)
 {
     struct setup *s = *state;
     struct module *m = elf_with_code(s, "prog"), *secret = make_file_module(s, "secret.c", "int main;\n", 10);
@@ -468,27 +468,4 @@ static void files_readable_only_by_root_are_refused_as_source(void **state)
     module_put(secret);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(instructions_have_text_kind_and_target),
-        cmocka_unit_test(intel_syntax_is_available),
-        cmocka_unit_test(arm64_calls_and_branches_are_recognized),
-        cmocka_unit_test(an_architecture_without_disassembler_is_reported),
-        cmocka_unit_test(inconsistent_worker_replies_are_refused),
-        cmocka_unit_test(a_text_offset_out_of_bounds_is_refused),
-        WITH_SETUP(code_of_a_file_is_found_by_file_offset),
-        WITH_SETUP(modules_without_code_report_the_reason),
-        WITH_SETUP(evicted_functions_are_fetched_again),
-        WITH_SETUP(more_functions_than_cache_slots_can_be_held_at_once),
-        WITH_SETUP(code_of_a_process_is_read_from_its_memory),
-        cmocka_unit_test(a_jitdump_gives_the_latest_code_at_an_address),
-        WITH_SETUP(kernel_code_is_found_by_address),
-        cmocka_unit_test(source_lines_are_cleaned),
-        cmocka_unit_test(binary_files_are_refused_as_source),
-        WITH_SETUP(source_newer_than_its_program_is_not_shown),
-        WITH_SETUP(files_readable_only_by_root_are_refused_as_source),
-    };
-
-    SYMBOLIZER_TESTS(argc, argv, tests);
-}
+SYMBOLIZER_TEST_MAIN(NULL, NULL)

@@ -18,6 +18,8 @@ static int start(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, start, tear_down)
+
 static struct sample last;
 
 static void keep_last(void *ctx, struct sample *samples, size_t n)
@@ -50,7 +52,7 @@ static const char *stack_text(void)
     return text;
 }
 
-static void callers_are_resolved_one_byte_before_the_return_address(void **state)
+FIXTURE_TEST(callers_are_resolved_one_byte_before_the_return_address)
 {
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     r.misc = PERF_RECORD_MISC_KERNEL;
@@ -63,7 +65,7 @@ static void callers_are_resolved_one_byte_before_the_return_address(void **state
     assert_int_equal(last.weight, 7);
 }
 
-static void without_a_callchain_the_ip_is_the_stack(void **state)
+FIXTURE_TEST(without_a_callchain_the_ip_is_the_stack)
 {
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     r.sample.ip = TEXT + 0x44;
@@ -72,7 +74,7 @@ static void without_a_callchain_the_ip_is_the_stack(void **state)
     assert_int_equal(last.flags, SAMPLE_USER);
 }
 
-static void branch_records_of_calls_replace_the_user_callers(void **state)
+FIXTURE_TEST(branch_records_of_calls_replace_the_user_callers)
 {
     const struct perf_branch_entry calls[] = { { .from = TEXT + 0x20, .to = TEXT + 0x10 },
                                                { .from = TEXT + 0x30, .to = TEXT + 0x18 } };
@@ -90,7 +92,7 @@ static void branch_records_of_calls_replace_the_user_callers(void **state)
     assert_string_equal(stack_text(), "3:ffffffff81000010 16:14 2:9");
 }
 
-static void callchains_are_truncated_at_addresses_without_code(void **state)
+FIXTURE_TEST(callchains_are_truncated_at_addresses_without_code)
 {
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, 0x1234, TEXT + 0x20 }, 4);
@@ -99,7 +101,7 @@ static void callchains_are_truncated_at_addresses_without_code(void **state)
 }
 
 /* In user space, only the first function of a thread has no caller. */
-static void a_callchain_with_only_a_leaf_counts_as_truncated(void **state)
+FIXTURE_TEST(a_callchain_with_only_a_leaf_counts_as_truncated)
 {
     static const uint64_t in_kernel[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x21,
                                           PERF_CONTEXT_USER, TEXT + 0x14 };
@@ -125,7 +127,7 @@ static void a_callchain_with_only_a_leaf_counts_as_truncated(void **state)
     assert_string_equal(stack_text(), "3:ffffffff81000010 3:ffffffff81000020 16:14");
 }
 
-static void single_frame_callchains_in_own_recordings_count_as_complete(void **state)
+FIXTURE_TEST(single_frame_callchains_in_own_recordings_count_as_complete)
 {
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     s->load.cuts = true;
@@ -137,7 +139,7 @@ static void single_frame_callchains_in_own_recordings_count_as_complete(void **s
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
 }
 
-static void unknown_context_markers_truncate_the_callchain(void **state)
+FIXTURE_TEST(unknown_context_markers_truncate_the_callchain)
 {
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, TEXT + 0x10, (uint64_t)-100, TEXT + 0x20 }, 4);
@@ -145,7 +147,7 @@ static void unknown_context_markers_truncate_the_callchain(void **state)
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
 }
 
-static void whole_chains_keep_addresses_without_code(void **state)
+FIXTURE_TEST(whole_chains_keep_addresses_without_code)
 {
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     s->cfg.whole_chains = true;
@@ -155,7 +157,7 @@ static void whole_chains_keep_addresses_without_code(void **state)
     assert_string_equal(stack_text(), "1:5000 1:5fff");
 }
 
-static void a_leaf_without_a_mapping_is_unknown_and_not_broken(void **state)
+FIXTURE_TEST(a_leaf_without_a_mapping_is_unknown_and_not_broken)
 {
     struct record r = record(PERF_RECORD_SAMPLE, 77);
     do_sample(&r, (const uint64_t[]){ PERF_CONTEXT_USER, 0x5000, 0x6000 }, 3);
@@ -165,7 +167,7 @@ static void a_leaf_without_a_mapping_is_unknown_and_not_broken(void **state)
 
 /* The kernel reports the exec, then the new program's mappings; only then does the thread enter the new
  * program. */
-static void kernel_samples_during_exec_keep_the_old_user_frames(void **state)
+FIXTURE_TEST(kernel_samples_during_exec_keep_the_old_user_frames)
 {
     struct world_address addr;
     do_comm(10, "next", true);
@@ -189,7 +191,7 @@ static void kernel_samples_during_exec_keep_the_old_user_frames(void **state)
     assert_string_equal(stack_text(), "3:ffffffff81000010 1:400018");
 }
 
-static void perf_rules_resolve_callers_at_the_return_address(void **state)
+FIXTURE_TEST(perf_rules_resolve_callers_at_the_return_address)
 {
     s->cfg.whole_chains = s->cfg.as_perf = true;
     world_set_as_perf(s->store.world);
@@ -218,7 +220,7 @@ static void perf_rules_resolve_callers_at_the_return_address(void **state)
 }
 
 /* Two processes whose image numbers and caller addresses differ in the same bits. */
-static void callers_of_two_processes_are_not_confused(void **state)
+FIXTURE_TEST(callers_of_two_processes_are_not_confused)
 {
     s->cfg.whole_chains = true;
     struct record r = record(PERF_RECORD_SAMPLE, 10);
@@ -238,7 +240,7 @@ static void callers_of_two_processes_are_not_confused(void **state)
 
 /* A second marker of the same context precedes the address a signal interrupted, which is not a return
  * address. */
-static void the_address_after_each_context_marker_is_exact(void **state)
+FIXTURE_TEST(the_address_after_each_context_marker_is_exact)
 {
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     do_sample(&r,
@@ -256,7 +258,7 @@ static void the_address_after_each_context_marker_is_exact(void **state)
 }
 
 /* Uses far more paths than the cache keeps. */
-static void paths_evicted_from_the_path_cache_keep_their_stacks(void **state)
+FIXTURE_TEST(paths_evicted_from_the_path_cache_keep_their_stacks)
 {
     enum { N = 200 };
     uint32_t *stacks = mem_array((size_t)N * N, sizeof *stacks);
@@ -277,7 +279,7 @@ static void paths_evicted_from_the_path_cache_keep_their_stacks(void **state)
     mem_free(stacks);
 }
 
-static void samples_of_a_task_without_a_pid_are_kept(void **state)
+FIXTURE_TEST(samples_of_a_task_without_a_pid_are_kept)
 {
     struct record r = record(PERF_RECORD_SAMPLE, UINT32_MAX);
     r.misc = PERF_RECORD_MISC_KERNEL;
@@ -287,7 +289,7 @@ static void samples_of_a_task_without_a_pid_are_kept(void **state)
     assert_string_equal(world_thread(s->store.world, last.thread)->comm, ":-1");
 }
 
-static void the_idle_task_is_marked(void **state)
+FIXTURE_TEST(the_idle_task_is_marked)
 {
     struct record r = record(PERF_RECORD_SAMPLE, 0);
     r.misc = PERF_RECORD_MISC_KERNEL;
@@ -296,7 +298,7 @@ static void the_idle_task_is_marked(void **state)
     assert_int_equal(last.flags, SAMPLE_KERNEL | SAMPLE_IDLE);
 }
 
-static void a_guest_sample_has_only_its_address(void **state)
+FIXTURE_TEST(a_guest_sample_has_only_its_address)
 {
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     r.misc = PERF_RECORD_MISC_GUEST_KERNEL;
@@ -306,7 +308,7 @@ static void a_guest_sample_has_only_its_address(void **state)
     assert_int_equal(last.flags, SAMPLE_GUEST);
 }
 
-static void a_new_mapping_changes_how_addresses_resolve(void **state)
+FIXTURE_TEST(a_new_mapping_changes_how_addresses_resolve)
 {
     static const uint64_t chain[] = { PERF_CONTEXT_USER, TEXT + 0x10, TEXT + 0x2001 };
     struct record r = record(PERF_RECORD_SAMPLE, 10);
@@ -318,7 +320,7 @@ static void a_new_mapping_changes_how_addresses_resolve(void **state)
     assert_string_equal(stack_text(), "17:10 16:2000");
 }
 
-static void a_new_kernel_module_changes_how_addresses_resolve(void **state)
+FIXTURE_TEST(a_new_kernel_module_changes_how_addresses_resolve)
 {
     static const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x40000010 };
     struct record r = record(PERF_RECORD_SAMPLE, 10), map = record(PERF_RECORD_MMAP, UINT32_MAX);
@@ -337,7 +339,7 @@ static void a_new_kernel_module_changes_how_addresses_resolve(void **state)
 }
 
 /* The callchain is longer than any kernel records: a file may contain anything. */
-static void endless_callchains_are_truncated(void **state)
+FIXTURE_TEST(endless_callchains_are_truncated)
 {
     static uint64_t chain[8000];
     for (size_t i = 0; i < 8000; i++)
@@ -350,7 +352,7 @@ static void endless_callchains_are_truncated(void **state)
     assert_true(depth >= 127 && depth <= 1024);
 }
 
-static void samples_without_timestamps_keep_their_order(void **state)
+FIXTURE_TEST(samples_without_timestamps_keep_their_order)
 {
     s->load.file = (struct perfdata *)s; /* only NULL or not matters here */
     for (int i = 0; i < 3; i++) {
@@ -365,7 +367,7 @@ static void samples_without_timestamps_keep_their_order(void **state)
     assert_int_equal(s->load.last_ns, 3);
 }
 
-static void freezing_at_the_first_samples_keeps_them(void **state)
+FIXTURE_TEST(freezing_at_the_first_samples_keeps_them)
 {
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     uint64_t chain = TEXT + 0x10;
@@ -378,7 +380,7 @@ static void freezing_at_the_first_samples_keeps_them(void **state)
     assert_int_equal(s->store.frozen_ns, r.id.time_ns + 5);
 }
 
-static void samples_in_flight_during_a_clear_are_not_counted(void **state)
+FIXTURE_TEST(samples_in_flight_during_a_clear_are_not_counted)
 {
     struct record r = record(PERF_RECORD_SAMPLE, 10);
     uint64_t chain = TEXT + 0x10;
@@ -408,7 +410,7 @@ static void assert_waker(const char *name, uint32_t stack)
                      symbolizer_script(s->store.symbolizer, name));
 }
 
-static void a_waker_is_not_named_while_it_may_be_an_interrupt(void **state)
+FIXTURE_TEST(a_waker_is_not_named_while_it_may_be_an_interrupt)
 {
     uint32_t frame = stacks_frame(s->store.stacks, MODULE_ID_KERNEL, KERNEL);
     struct error e;
@@ -422,7 +424,7 @@ static void a_waker_is_not_named_while_it_may_be_an_interrupt(void **state)
 }
 
 /* As when the budget changes how stacks are copied, while the kernel's names are still being read. */
-static void parts_wait_for_their_reasons_across_sources(void **state)
+FIXTURE_TEST(parts_wait_for_their_reasons_across_sources)
 {
     struct session_offcpu *o = &s->collect.offcpu;
     struct error e;
@@ -448,7 +450,7 @@ static void parts_wait_for_their_reasons_across_sources(void **state)
 }
 
 /* A thread leaves its CPU for the last time after its EXIT record. */
-static void threads_that_have_ended_do_not_wait(void **state)
+FIXTURE_TEST(threads_that_have_ended_do_not_wait)
 {
     struct session_offcpu *o = &s->collect.offcpu;
     offcpu_restart(s);
@@ -472,7 +474,7 @@ static void threads_that_have_ended_do_not_wait(void **state)
 }
 
 /* As when flametop is late: when it applies what it read from /proc, there are later records of the threads. */
-static void waits_that_proc_told_are_applied_in_the_order_of_time(void **state)
+FIXTURE_TEST(waits_that_proc_told_are_applied_in_the_order_of_time)
 {
     struct session_offcpu *o = &s->collect.offcpu;
     offcpu_restart(s);
@@ -496,38 +498,4 @@ static void waits_that_proc_told_are_applied_in_the_order_of_time(void **state)
     offcpu_done(s);
 }
 
-int main(void)
-{
-#define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, start, tear_down)
-    const struct CMUnitTest tests[] = {
-        WITH_SETUP(freezing_at_the_first_samples_keeps_them),
-        WITH_SETUP(samples_in_flight_during_a_clear_are_not_counted),
-        WITH_SETUP(callers_are_resolved_one_byte_before_the_return_address),
-        WITH_SETUP(without_a_callchain_the_ip_is_the_stack),
-        WITH_SETUP(branch_records_of_calls_replace_the_user_callers),
-        WITH_SETUP(callchains_are_truncated_at_addresses_without_code),
-        WITH_SETUP(a_callchain_with_only_a_leaf_counts_as_truncated),
-        WITH_SETUP(single_frame_callchains_in_own_recordings_count_as_complete),
-        WITH_SETUP(unknown_context_markers_truncate_the_callchain),
-        WITH_SETUP(whole_chains_keep_addresses_without_code),
-        WITH_SETUP(a_leaf_without_a_mapping_is_unknown_and_not_broken),
-        WITH_SETUP(kernel_samples_during_exec_keep_the_old_user_frames),
-        WITH_SETUP(perf_rules_resolve_callers_at_the_return_address),
-        WITH_SETUP(callers_of_two_processes_are_not_confused),
-        WITH_SETUP(the_address_after_each_context_marker_is_exact),
-        WITH_SETUP(paths_evicted_from_the_path_cache_keep_their_stacks),
-        WITH_SETUP(samples_of_a_task_without_a_pid_are_kept),
-        WITH_SETUP(the_idle_task_is_marked),
-        WITH_SETUP(a_guest_sample_has_only_its_address),
-        WITH_SETUP(a_new_mapping_changes_how_addresses_resolve),
-        WITH_SETUP(a_new_kernel_module_changes_how_addresses_resolve),
-        WITH_SETUP(endless_callchains_are_truncated),
-        WITH_SETUP(samples_without_timestamps_keep_their_order),
-        WITH_SETUP(a_waker_is_not_named_while_it_may_be_an_interrupt),
-        WITH_SETUP(parts_wait_for_their_reasons_across_sources),
-        WITH_SETUP(threads_that_have_ended_do_not_wait),
-        WITH_SETUP(waits_that_proc_told_are_applied_in_the_order_of_time),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,7 +4,7 @@
 #include "ui/columns.h"
 #include "unit_test.h"
 
-static void shown_columns_survive_saving_and_loading(void **state)
+TEST(shown_columns_survive_saving_and_loading)
 {
     for (uint32_t hidden = 0; hidden < 1u << COLUMN_FUNCTION; hidden++) {
         struct buf list = { 0 };
@@ -14,7 +14,7 @@ static void shown_columns_survive_saving_and_loading(void **state)
     }
 }
 
-static void the_function_column_is_always_shown(void **state)
+TEST(the_function_column_is_always_shown)
 {
     struct buf list = { 0 };
     assert_int_equal(columns_hidden_but("self") & 1u << COLUMN_FUNCTION, 0);
@@ -23,7 +23,7 @@ static void the_function_column_is_always_shown(void **state)
     buf_done(&list);
 }
 
-static void an_invalid_list_hides_no_column_and_suggests_the_nearest_name(void **state)
+TEST(an_invalid_list_hides_no_column_and_suggests_the_nearest_name)
 {
     enum column columns[COLUMN_COUNT];
     uint32_t n;
@@ -33,12 +33,4 @@ static void an_invalid_list_hides_no_column_and_suggests_the_nearest_name(void *
     assert_non_null(strstr(e.text, "\"self\""));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shown_columns_survive_saving_and_loading),
-        cmocka_unit_test(the_function_column_is_always_shown),
-        cmocka_unit_test(an_invalid_list_hides_no_column_and_suggests_the_nearest_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -34,6 +34,8 @@ static int tear_down(void **state)
     return remove_tree(root);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
 static void make_folder(const char *below, char path[512])
 {
     char command[600];
@@ -65,7 +67,7 @@ static const char *label_with_name(const char *path)
     return text;
 }
 
-static void docker_container_names_are_read_from_docker_files(void **state)
+FIXTURE_TEST(docker_container_names_are_read_from_docker_files)
 {
     char first[100];
 
@@ -78,7 +80,7 @@ static void docker_container_names_are_read_from_docker_files(void **state)
     assert_string_equal(label_with_name(DOCKER), "docker web");
 }
 
-static void podman_container_names_are_read_from_podman_storage(void **state)
+FIXTURE_TEST(podman_container_names_are_read_from_podman_storage)
 {
     write_file("/var/lib/containers/storage/overlay-containers", "/containers.json",
                "[{\"id\":\"" OTHER "\",\"names\":[\"other\"]},\n"
@@ -87,7 +89,7 @@ static void podman_container_names_are_read_from_podman_storage(void **state)
     assert_string_equal(label_with_name(PODMAN), "podman db");
 }
 
-static void pod_names_are_read_from_kubelet_log_links(void **state)
+FIXTURE_TEST(pod_names_are_read_from_kubelet_log_links)
 {
     char path[512];
 
@@ -97,7 +99,7 @@ static void pod_names_are_read_from_kubelet_log_links(void **state)
     assert_string_equal(label_with_name(POD), "pod default/web-7d4/nginx");
 }
 
-static void only_regular_files_are_read(void **state)
+FIXTURE_TEST(only_regular_files_are_read)
 {
     char path[512], text[100];
 
@@ -111,7 +113,7 @@ static void only_regular_files_are_read(void **state)
     assert_string_equal(text, "docker 0123456789ab");
 }
 
-static void labels_have_no_container_names_without_a_reader(void **state)
+TEST(labels_have_no_container_names_without_a_reader)
 {
     char text[100];
 
@@ -134,7 +136,7 @@ static bool storage_name(const char *text)
     return containers_storage_name(text, strlen(text), ID, name);
 }
 
-static void damaged_files_give_no_name(void **state)
+TEST(damaged_files_give_no_name)
 {
     static const char *const files[] = { "",
                                          "{",
@@ -165,7 +167,7 @@ static void damaged_files_give_no_name(void **state)
     assert_string_equal(name, "b/a/c");
 }
 
-static void hostile_names_are_cleaned_and_truncated(void **state)
+TEST(hostile_names_are_cleaned_and_truncated)
 {
     char text[2000] = "{\"Name\":\"/a\033\n\xff";
     char name[CONTAINERS_NAME_MAX];
@@ -177,19 +179,4 @@ static void hostile_names_are_cleaned_and_truncated(void **state)
     assert_int_equal(strncmp(name, "a???bbb", 7), 0);
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        CASE(docker_container_names_are_read_from_docker_files),
-        CASE(podman_container_names_are_read_from_podman_storage),
-        CASE(pod_names_are_read_from_kubelet_log_links),
-        CASE(only_regular_files_are_read),
-        cmocka_unit_test(labels_have_no_container_names_without_a_reader),
-        cmocka_unit_test(damaged_files_give_no_name),
-        cmocka_unit_test(hostile_names_are_cleaned_and_truncated),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

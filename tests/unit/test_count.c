@@ -22,7 +22,7 @@
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 #define PAGES    2000
 
-static void multiplexed_counts_are_scaled_by_their_running_time(void **state)
+TEST(multiplexed_counts_are_scaled_by_their_running_time)
 {
     static const struct {
         uint64_t value, enabled, running;
@@ -49,7 +49,7 @@ static struct count_value count_ok(double value)
     return (struct count_value){ COUNT_OK, value, 1 };
 }
 
-static void metrics_match_the_numbers_and_units_of_perf_stat(void **state)
+TEST(metrics_match_the_numbers_and_units_of_perf_stat)
 {
     static const struct {
         enum count_event event;
@@ -93,7 +93,7 @@ static void metrics_match_the_numbers_and_units_of_perf_stat(void **state)
     }
 }
 
-static void detailed_metrics_match_perf_stat_and_its_metric_groups(void **state)
+TEST(detailed_metrics_match_perf_stat_and_its_metric_groups)
 {
     static const struct {
         enum count_event event;
@@ -150,7 +150,7 @@ static void detailed_metrics_match_perf_stat_and_its_metric_groups(void **state)
 }
 
 /* A task ran a quarter of the time on one CPU type and three quarters on the other: no count is scaled. */
-static void counts_of_a_task_on_hybrid_cpus_are_summed(void **state)
+TEST(counts_of_a_task_on_hybrid_cpus_are_summed)
 {
     const struct count_raw whole[] = { { 100, 1000, 250 }, { 600, 1000, 750 } };
     struct count_value v = count_merge(whole, 2);
@@ -163,7 +163,7 @@ static void counts_of_a_task_on_hybrid_cpus_are_summed(void **state)
     assert_int_equal(count_merge(never, 2).state, COUNT_NOT_COUNTED);
 }
 
-static void counts_are_written_with_their_units(void **state)
+TEST(counts_are_written_with_their_units)
 {
     static const struct {
         enum count_event event;
@@ -183,7 +183,7 @@ static void counts_are_written_with_their_units(void **state)
         assert_string_equal(count_text(text, sizeof text, rows[i].event, &rows[i].v, 2), rows[i].text);
 }
 
-static void metrics_are_absent_when_an_input_is_missing(void **state)
+TEST(metrics_are_absent_when_an_input_is_missing)
 {
     struct count_metric m;
     struct count_value v[COUNT_EVENTS] = {
@@ -254,7 +254,7 @@ static long faults_of_self(void)
     return use.ru_minflt + use.ru_majflt;
 }
 
-static void page_faults_of_a_known_workload_are_counted(void **state)
+TEST(page_faults_of_a_known_workload_are_counted)
 {
     struct count_set *c = open_self_or_skip();
     assert_true(count_read(c, NULL));
@@ -271,7 +271,7 @@ static void page_faults_of_a_known_workload_are_counted(void **state)
     count_close(c);
 }
 
-static void threads_started_later_are_counted(void **state)
+TEST(threads_started_later_are_counted)
 {
     struct count_set *c = open_self_or_skip();
     pthread_t thread;
@@ -316,7 +316,7 @@ static void play_ping_pong(int rounds)
     }
 }
 
-static void context_switches_agree_with_getrusage(void **state)
+TEST(context_switches_agree_with_getrusage)
 {
     struct count_set *c = open_self_or_skip();
     struct count_value before = total_of(c, "context-switches");
@@ -357,7 +357,7 @@ static void assert_between(double value, double least, double most)
 
 /* The count is between the time elapsed inside the two reads and the time elapsed around them, however long
  * the machine delays the test between them. For this clock a paused virtual machine is running. */
-static void the_task_clock_agrees_with_the_process_cpu_time(void **state)
+TEST(the_task_clock_agrees_with_the_process_cpu_time)
 {
     struct count_set *c = open_self_or_skip();
     uint64_t around = clock_now_ns();
@@ -373,7 +373,7 @@ static void the_task_clock_agrees_with_the_process_cpu_time(void **state)
     count_close(c);
 }
 
-static void the_cpu_clock_of_all_cpus_is_their_number_times_the_interval(void **state)
+TEST(the_cpu_clock_of_all_cpus_is_their_number_times_the_interval)
 {
     struct scope scope;
     struct count_metric m;
@@ -406,7 +406,7 @@ static void the_cpu_clock_of_all_cpus_is_their_number_times_the_interval(void **
     count_close(c);
 }
 
-static void counts_per_cpu_core_and_socket_sum_to_the_total(void **state)
+TEST(counts_per_cpu_core_and_socket_sum_to_the_total)
 {
     static const enum count_by kinds[] = { COUNT_BY_CPU, COUNT_BY_CORE, COUNT_BY_SOCKET };
     struct scope scope;
@@ -435,7 +435,7 @@ static void counts_per_cpu_core_and_socket_sum_to_the_total(void **state)
     count_close(c);
 }
 
-static void counts_are_split_by_process_and_thread(void **state)
+TEST(counts_are_split_by_process_and_thread)
 {
     uint32_t n;
     struct count_set *c = open_self_or_skip();
@@ -454,7 +454,7 @@ static void counts_are_split_by_process_and_thread(void **state)
     count_close(c);
 }
 
-static void higher_detail_adds_rows(void **state)
+TEST(higher_detail_adds_rows)
 {
     struct scope scope;
     uint32_t rows[3];
@@ -471,7 +471,7 @@ static void higher_detail_adds_rows(void **state)
     assert_int_equal(rows[2], rows[1] + 2);
 }
 
-static void rows_match_perf_stat(void **state)
+TEST(rows_match_perf_stat)
 {
     static const char *const names[] = {
         "cpu-clock",       "context-switches",      "cpu-migrations", "page-faults",
@@ -499,7 +499,7 @@ static void rows_match_perf_stat(void **state)
     count_close(c);
 }
 
-static void rows_are_not_supported_without_hardware_counters(void **state)
+TEST(rows_are_not_supported_without_hardware_counters)
 {
     if (pmu_has_core()) {
         print_message("this machine has hardware counters\n");
@@ -516,7 +516,7 @@ static void rows_are_not_supported_without_hardware_counters(void **state)
     count_close(c);
 }
 
-static void hardware_counters_count_where_available(void **state)
+TEST(hardware_counters_count_where_available)
 {
     struct count_set *c = open_self_or_skip();
     int row = count_find(c, "instructions");
@@ -554,7 +554,7 @@ static int count_descriptors(int *inheritable)
     return n;
 }
 
-static void descriptors_close_on_exec_and_at_the_end(void **state)
+TEST(descriptors_close_on_exec_and_at_the_end)
 {
     int kept, kept_open;
     int before = count_descriptors(&kept);
@@ -565,7 +565,7 @@ static void descriptors_close_on_exec_and_at_the_end(void **state)
     assert_int_equal(count_descriptors(&kept), before);
 }
 
-static void a_low_descriptor_limit_leaves_descriptors_for_other_uses(void **state)
+TEST(a_low_descriptor_limit_leaves_descriptors_for_other_uses)
 {
     struct rlimit old, low;
     struct scope scope;
@@ -599,7 +599,7 @@ static void replace_counters_by_ended_ones(void)
     close(nothing);
 }
 
-static void counters_that_hang_up_are_reopened(void **state)
+TEST(counters_that_hang_up_are_reopened)
 {
     struct scope scope;
     struct error e = { 0 };
@@ -614,7 +614,7 @@ static void counters_that_hang_up_are_reopened(void **state)
     count_close(c);
 }
 
-static void a_missing_target_is_reported(void **state)
+TEST(a_missing_target_is_reported)
 {
     struct scope scope;
     struct error e = { 0 };
@@ -632,7 +632,7 @@ static void a_missing_target_is_reported(void **state)
     scope_done(&scope);
 }
 
-static void counters_with_user_scope_note_that_all_users_are_counted(void **state)
+TEST(counters_with_user_scope_note_that_all_users_are_counted)
 {
     struct scope scope;
     struct error e = { 0 };
@@ -644,7 +644,7 @@ static void counters_with_user_scope_note_that_all_users_are_counted(void **stat
     count_close(c);
 }
 
-static void a_cgroup_is_counted_per_cpu(void **state)
+TEST(a_cgroup_is_counted_per_cpu)
 {
     struct scope scope;
     struct error e = { 0 };
@@ -701,7 +701,7 @@ static int check_hotplugged_cpus(void)
     return 0;
 }
 
-static void cpus_going_offline_and_online_are_followed(void **state)
+TEST(cpus_going_offline_and_online_are_followed)
 {
     int status;
     pid_t pid = fork();
@@ -716,33 +716,4 @@ static void cpus_going_offline_and_online_are_followed(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(multiplexed_counts_are_scaled_by_their_running_time),
-        cmocka_unit_test(metrics_match_the_numbers_and_units_of_perf_stat),
-        cmocka_unit_test(detailed_metrics_match_perf_stat_and_its_metric_groups),
-        cmocka_unit_test(counts_of_a_task_on_hybrid_cpus_are_summed),
-        cmocka_unit_test(counts_are_written_with_their_units),
-        cmocka_unit_test(counts_per_cpu_core_and_socket_sum_to_the_total),
-        cmocka_unit_test(counts_are_split_by_process_and_thread),
-        cmocka_unit_test(higher_detail_adds_rows),
-        cmocka_unit_test(metrics_are_absent_when_an_input_is_missing),
-        cmocka_unit_test(page_faults_of_a_known_workload_are_counted),
-        cmocka_unit_test(threads_started_later_are_counted),
-        cmocka_unit_test(context_switches_agree_with_getrusage),
-        cmocka_unit_test(the_task_clock_agrees_with_the_process_cpu_time),
-        cmocka_unit_test(the_cpu_clock_of_all_cpus_is_their_number_times_the_interval),
-        cmocka_unit_test(rows_match_perf_stat),
-        cmocka_unit_test(rows_are_not_supported_without_hardware_counters),
-        cmocka_unit_test(hardware_counters_count_where_available),
-        cmocka_unit_test(descriptors_close_on_exec_and_at_the_end),
-        cmocka_unit_test(a_low_descriptor_limit_leaves_descriptors_for_other_uses),
-        cmocka_unit_test(counters_that_hang_up_are_reopened),
-        cmocka_unit_test(a_missing_target_is_reported),
-        cmocka_unit_test(counters_with_user_scope_note_that_all_users_are_counted),
-        cmocka_unit_test(a_cgroup_is_counted_per_cpu),
-        cmocka_unit_test(cpus_going_offline_and_online_are_followed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -32,6 +32,8 @@ static int remove_folder(void **state)
     return remove_tree(folder);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, make_folder, remove_folder)
+
 static struct count_set *open_set(enum scope_kind kind)
 {
     struct count_set *c = mem_zalloc(sizeof *c);
@@ -69,7 +71,7 @@ static void put_topdown(const char *pmu, bool slots)
     write_below(folder, path, "config:8-15");
 }
 
-static void a_server_has_topdown_energy_and_memory_controller_counters(void **state)
+FIXTURE_TEST(a_server_has_topdown_energy_and_memory_controller_counters)
 {
     write_below(folder, "cpu/type", "4");
     put_topdown("cpu", true);
@@ -119,7 +121,7 @@ static void a_server_has_topdown_energy_and_memory_controller_counters(void **st
     free_set(c);
 }
 
-static void each_cpu_type_has_its_own_counters(void **state)
+FIXTURE_TEST(each_cpu_type_has_its_own_counters)
 {
     write_below(folder, "cpu_core/type", "4");
     write_below(folder, "cpu_core/cpus", "0-15");
@@ -142,7 +144,7 @@ static void each_cpu_type_has_its_own_counters(void **state)
     free_set(c);
 }
 
-static void arm_reports_its_slots_per_cycle(void **state)
+FIXTURE_TEST(arm_reports_its_slots_per_cycle)
 {
     static const char *const names[] = { "cpu_cycles", "stall_slot_frontend", "stall_slot_backend",
                                          "op_retired", "op_spec" };
@@ -168,7 +170,7 @@ static void arm_reports_its_slots_per_cycle(void **state)
     free_set(c);
 }
 
-static void amd_memory_controllers_count_cache_lines(void **state)
+FIXTURE_TEST(amd_memory_controllers_count_cache_lines)
 {
     for (int i = 0; i < 2; i++) {
         char path[64];
@@ -191,7 +193,7 @@ static void amd_memory_controllers_count_cache_lines(void **state)
     free_set(c);
 }
 
-static void a_machine_without_pmus_has_the_software_counters(void **state)
+FIXTURE_TEST(a_machine_without_pmus_has_the_software_counters)
 {
     struct count_set *c = open_set(SCOPE_ALL);
     assert_int_equal(c->n_cores, 1);
@@ -208,7 +210,7 @@ static void assert_near(double got, double wanted)
         fail_msg("%g is not %g", got, wanted);
 }
 
-static void each_topdown_model_splits_the_slots(void **state)
+TEST(each_topdown_model_splits_the_slots)
 {
     static const struct {
         struct topdown how;
@@ -241,7 +243,7 @@ static void each_topdown_model_splits_the_slots(void **state)
 
 /* A task that ran a quarter of its time on a P-core and the rest on an E-core, as both sets of counters
  * report. */
-static void slots_of_a_task_on_hybrid_cpus_are_summed(void **state)
+TEST(slots_of_a_task_on_hybrid_cpus_are_summed)
 {
     static const uint64_t counts[2][COUNT_TOPDOWN_INPUTS] = { { 999, 40, 10, 20, 30 },
                                                               { 120, 30, 60, 90, 0 } };
@@ -277,7 +279,7 @@ static void slots_of_a_task_on_hybrid_cpus_are_summed(void **state)
     mem_free(c);
 }
 
-static void topdown_events_are_used_only_on_amd_cores_that_have_them(void **state)
+TEST(topdown_events_are_used_only_on_amd_cores_that_have_them)
 {
     static const struct {
         const char *cpuinfo;
@@ -294,7 +296,7 @@ static void topdown_events_are_used_only_on_amd_cores_that_have_them(void **stat
         assert_true(topdown_amd_width(rows[i].cpuinfo) == rows[i].width);
 }
 
-static void cores_and_sockets_are_read_from_sysfs(void **state)
+FIXTURE_TEST(cores_and_sockets_are_read_from_sysfs)
 {
     write_below(folder, "devices/system/cpu/cpu3/topology/core_id", "1");
     write_below(folder, "devices/system/cpu/cpu3/topology/physical_package_id", "1");
@@ -303,7 +305,7 @@ static void cores_and_sockets_are_read_from_sysfs(void **state)
     assert_true(unknown.core == 9 && unknown.socket == 0);
 }
 
-static void only_package_temperature_sensors_are_read(void **state)
+FIXTURE_TEST(only_package_temperature_sensors_are_read)
 {
     struct topology_heat heats[4];
     assert_int_equal(topology_heats(heats, 4), 0);
@@ -324,20 +326,4 @@ static void only_package_temperature_sensors_are_read(void **state)
     assert_int_equal(topology_heats(heats, 1), 1);
 }
 
-int main(void)
-{
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(a_server_has_topdown_energy_and_memory_controller_counters),
-        IN_FOLDER(each_cpu_type_has_its_own_counters),
-        IN_FOLDER(arm_reports_its_slots_per_cycle),
-        IN_FOLDER(amd_memory_controllers_count_cache_lines),
-        IN_FOLDER(a_machine_without_pmus_has_the_software_counters),
-        cmocka_unit_test(each_topdown_model_splits_the_slots),
-        cmocka_unit_test(slots_of_a_task_on_hybrid_cpus_are_summed),
-        cmocka_unit_test(topdown_events_are_used_only_on_amd_cores_that_have_them),
-        IN_FOLDER(cores_and_sockets_are_read_from_sysfs),
-        IN_FOLDER(only_package_temperature_sensors_are_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -31,7 +31,7 @@ static void begin_with_two_known_processes(struct coverage_members *m)
     assert_int_equal(coverage_end(m, true), 0);
 }
 
-static void cpu_time_before_the_first_scan_does_not_count(void **state)
+TEST(cpu_time_before_the_first_scan_does_not_count)
 {
     struct coverage_members m = { 0 };
     begin_with_two_known_processes(&m);
@@ -46,7 +46,7 @@ static void cpu_time_before_the_first_scan_does_not_count(void **state)
 }
 
 /* The shell's reaped time includes the child's 260. */
-static void cpu_time_of_a_reaped_child_counts_once(void **state)
+TEST(cpu_time_of_a_reaped_child_counts_once)
 {
     struct coverage_members m = { 0 };
     begin_with_two_known_processes(&m);
@@ -60,7 +60,7 @@ static void cpu_time_of_a_reaped_child_counts_once(void **state)
     coverage_members_done(&m);
 }
 
-static void an_exited_parent_passes_on_the_cpu_time_of_its_reaped_children(void **state)
+TEST(an_exited_parent_passes_on_the_cpu_time_of_its_reaped_children)
 {
     struct coverage_members m = { 0 };
     begin_with_two_known_processes(&m);
@@ -76,7 +76,7 @@ static void an_exited_parent_passes_on_the_cpu_time_of_its_reaped_children(void 
     coverage_members_done(&m);
 }
 
-static void an_unreported_exit_is_counted_with_the_last_seen_cpu_time(void **state)
+TEST(an_unreported_exit_is_counted_with_the_last_seen_cpu_time)
 {
     struct coverage_members m = { 0 };
     struct coverage_member drops = {
@@ -98,7 +98,7 @@ static void an_unreported_exit_is_counted_with_the_last_seen_cpu_time(void **sta
     coverage_members_done(&m);
 }
 
-static void an_exited_thread_counts_as_lost_and_not_as_reaped(void **state)
+TEST(an_exited_thread_counts_as_lost_and_not_as_reaped)
 {
     struct coverage_members m = { 0 };
     begin_with_two_known_processes(&m);
@@ -109,7 +109,7 @@ static void an_exited_thread_counts_as_lost_and_not_as_reaped(void **state)
     coverage_members_done(&m);
 }
 
-static void a_reused_pid_is_another_process(void **state)
+TEST(a_reused_pid_is_another_process)
 {
     struct coverage_members m = { 0 };
     begin_with_two_known_processes(&m);
@@ -125,7 +125,7 @@ static void a_reused_pid_is_another_process(void **state)
     coverage_members_done(&m);
 }
 
-static void proc_pid_stat_is_parsed(void **state)
+TEST(proc_pid_stat_is_parsed)
 {
     struct cputime_task t;
     assert_true(cputime_parse(
@@ -154,7 +154,7 @@ static void burn_cpu(uint64_t ns)
         ;
 }
 
-static void the_kernel_reports_own_and_reaped_child_cpu_time(void **state)
+TEST(the_kernel_reports_own_and_reaped_child_cpu_time)
 {
     struct cputime_task before, after, thread;
     assert_true(cputime_of_process((uint32_t)getpid(), &before));
@@ -179,7 +179,7 @@ static void the_kernel_reports_own_and_reaped_child_cpu_time(void **state)
     assert_true(after.drops_children);
 }
 
-static void the_kernel_reports_how_busy_the_cpus_were(void **state)
+TEST(the_kernel_reports_how_busy_the_cpus_were)
 {
     struct cputime before, after;
     uint64_t busy_before, busy_after, wall = clock_now_ns(), own = clock_self_cpu_ns();
@@ -199,7 +199,7 @@ static const char *text_of(struct session_coverage c)
     return text;
 }
 
-static void coverage_is_formatted_as_text(void **state)
+TEST(coverage_is_formatted_as_text)
 {
     struct session_coverage c = { .sampled_ns = 986 * NS_PER_SEC,
                                   .cpu_ns = 1000 * NS_PER_SEC,
@@ -223,7 +223,7 @@ static bool is_short(double percent, uint64_t seconds)
     return session_coverage_is_short(&c);
 }
 
-static void random_variation_is_not_reported_as_a_shortage(void **state)
+TEST(random_variation_is_not_reported_as_a_shortage)
 {
     assert_false(is_short(100, 10000));
     assert_false(is_short(94, 100)); /* 10,000 samples: 3 % variation */
@@ -234,20 +234,4 @@ static void random_variation_is_not_reported_as_a_shortage(void **state)
     assert_false(session_coverage_is_short(&unknown));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cpu_time_before_the_first_scan_does_not_count),
-        cmocka_unit_test(cpu_time_of_a_reaped_child_counts_once),
-        cmocka_unit_test(an_exited_parent_passes_on_the_cpu_time_of_its_reaped_children),
-        cmocka_unit_test(an_unreported_exit_is_counted_with_the_last_seen_cpu_time),
-        cmocka_unit_test(an_exited_thread_counts_as_lost_and_not_as_reaped),
-        cmocka_unit_test(a_reused_pid_is_another_process),
-        cmocka_unit_test(proc_pid_stat_is_parsed),
-        cmocka_unit_test(the_kernel_reports_own_and_reaped_child_cpu_time),
-        cmocka_unit_test(the_kernel_reports_how_busy_the_cpus_were),
-        cmocka_unit_test(coverage_is_formatted_as_text),
-        cmocka_unit_test(random_variation_is_not_reported_as_a_shortage),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

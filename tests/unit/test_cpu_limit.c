@@ -44,7 +44,7 @@ static void check(const struct cpu_limit *l, const char *cgroup, double cpus, ui
     assert_int_equal(l->throttled, throttled);
 }
 
-static void a_cgroup_and_its_parents_may_each_have_a_limit(void **state)
+TEST(a_cgroup_and_its_parents_may_each_have_a_limit)
 {
     struct cpu_limit l[CPU_LIMITS_MAX];
 
@@ -54,7 +54,7 @@ static void a_cgroup_and_its_parents_may_each_have_a_limit(void **state)
     assert_int_equal(cpu_limits_of_text("0::/pod/web/gone/below\n", mounts, l), 2);
 }
 
-static void v1_has_files_of_its_own(void **state)
+TEST(v1_has_files_of_its_own)
 {
     struct cpu_limit l[CPU_LIMITS_MAX];
 
@@ -63,7 +63,7 @@ static void v1_has_files_of_its_own(void **state)
     assert_int_equal(cpu_limits_of_text("3:cpu:/all\n0::/free\n", mounts, l), 0);
 }
 
-static void other_texts_have_no_limit(void **state)
+TEST(other_texts_have_no_limit)
 {
     struct cpu_limit l[CPU_LIMITS_MAX];
     char deep[3 * 4096] = "0::";
@@ -80,7 +80,7 @@ static void other_texts_have_no_limit(void **state)
     assert_int_equal(cpu_limits_of_text("0::/pod/web\n", mounts, l), 0);
 }
 
-static void a_process_that_has_ended_has_none(void **state)
+TEST(a_process_that_has_ended_has_none)
 {
     struct cpu_limit l[CPU_LIMITS_MAX];
 
@@ -88,14 +88,4 @@ static void a_process_that_has_ended_has_none(void **state)
     assert_true(cpu_limits_of_process((uint32_t)getpid(), l) <= CPU_LIMITS_MAX);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cgroup_and_its_parents_may_each_have_a_limit),
-        cmocka_unit_test(v1_has_files_of_its_own),
-        cmocka_unit_test(other_texts_have_no_limit),
-        cmocka_unit_test(a_process_that_has_ended_has_none),
-    };
-
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_MAIN(set_up, tear_down)

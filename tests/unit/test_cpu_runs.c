@@ -30,7 +30,7 @@ static uint64_t share(const struct cpu_runs *c, uint32_t cpu, uint64_t from_ns, 
     return own;
 }
 
-static void the_time_is_shared_among_those_who_ran(void **state)
+TEST(the_time_is_shared_among_those_who_ran)
 {
     struct cpu_runs c = { 0 };
     switch_to(&c, 3, 100, 1);
@@ -48,7 +48,7 @@ static void the_time_is_shared_among_those_who_ran(void **state)
     cpu_runs_done(&c);
 }
 
-static void a_thread_without_records_is_known_by_its_neighbours(void **state)
+TEST(a_thread_without_records_is_known_by_its_neighbours)
 {
     struct cpu_runs c = { 0 };
     switch_to(&c, 0, 100, 1);
@@ -61,7 +61,7 @@ static void a_thread_without_records_is_known_by_its_neighbours(void **state)
 }
 
 /* Records of single processes: PERF_RECORD_SWITCH. */
-static void what_no_record_says_is_unseen(void **state)
+TEST(what_no_record_says_is_unseen)
 {
     struct cpu_runs c = { 0 };
     const struct cpu_thread unseen = { .tid = CPU_UNSEEN };
@@ -85,7 +85,7 @@ static void what_no_record_says_is_unseen(void **state)
     cpu_runs_done(&c);
 }
 
-static void old_runs_make_room(void **state)
+TEST(old_runs_make_room)
 {
     struct cpu_runs c = { 0 };
     uint64_t time_ns = 1000;
@@ -104,7 +104,7 @@ static void old_runs_make_room(void **state)
     cpu_runs_done(&c);
 }
 
-static void too_many_threads_are_unseen_in_part(void **state)
+TEST(too_many_threads_are_unseen_in_part)
 {
     struct cpu_runs c = { 0 };
     struct cpu_share shares[CPU_SHARES_MAX];
@@ -115,7 +115,7 @@ static void too_many_threads_are_unseen_in_part(void **state)
     cpu_runs_done(&c);
 }
 
-static void threads_of_the_same_name_are_one(void **state)
+TEST(threads_of_the_same_name_are_one)
 {
     struct cpu_runs c = { 0 };
     struct cpu_share shares[CPU_SHARES_MAX];
@@ -134,7 +134,7 @@ static void threads_of_the_same_name_are_one(void **state)
 }
 
 /* At any time, against the schedule itself. */
-static void shares_are_those_of_any_schedule(void **state)
+TEST(shares_are_those_of_any_schedule)
 {
     struct cpu_runs c = { 0 };
     static uint32_t ran[20000]; /* by nanosecond */
@@ -158,16 +158,4 @@ static void shares_are_those_of_any_schedule(void **state)
     cpu_runs_done(&c);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_time_is_shared_among_those_who_ran),
-        cmocka_unit_test(a_thread_without_records_is_known_by_its_neighbours),
-        cmocka_unit_test(what_no_record_says_is_unseen),
-        cmocka_unit_test(old_runs_make_room),
-        cmocka_unit_test(too_many_threads_are_unseen_in_part),
-        cmocka_unit_test(threads_of_the_same_name_are_one),
-        cmocka_unit_test(shares_are_those_of_any_schedule),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -75,7 +75,7 @@ static void assert_refused(const char *text, const char *word)
         fail_msg("\"%s\" does not contain \"%s\"", error.text, word);
 }
 
-static void cpus_are_selected_by_number_core_socket_and_node(void **state)
+TEST(cpus_are_selected_by_number_core_socket_and_node)
 {
     assert_string_equal(cpus_of("0-2,5"), "11100100");
     assert_string_equal(cpus_of("7"), "00000001");
@@ -89,7 +89,7 @@ static void cpus_are_selected_by_number_core_socket_and_node(void **state)
     assert_string_equal(cpus_of("node:0,core:1.1,7"), "11110011");
 }
 
-static void missing_cpus_are_named_in_the_error(void **state)
+TEST(missing_cpus_are_named_in_the_error)
 {
     assert_refused("8", "there is no CPU 8: this machine has 0-7");
     assert_refused("0-4294967295", "not a list of CPUs");
@@ -100,7 +100,7 @@ static void missing_cpus_are_named_in_the_error(void **state)
     assert_refused("node:2", "there is no NUMA node 2");
 }
 
-static void invalid_cpu_lists_are_refused(void **state)
+TEST(invalid_cpu_lists_are_refused)
 {
     static const char *const bad[] = { "",        ",",      "0,",      "x",       "3-1",        "-1",
                                        "core:",   "core:x", "core:.",  "core:1.", "core:1.2.3", "node:0.1",
@@ -109,7 +109,7 @@ static void invalid_cpu_lists_are_refused(void **state)
         assert_refused(bad[i], "not a list of CPUs");
 }
 
-static void a_machine_without_topology_has_cpus_only(void **state)
+TEST(a_machine_without_topology_has_cpus_only)
 {
     struct cpus c;
     uint32_t n;
@@ -125,7 +125,7 @@ static void a_machine_without_topology_has_cpus_only(void **state)
     cpus_done(&c);
 }
 
-static void each_cpu_has_its_core_socket_and_node(void **state)
+TEST(each_cpu_has_its_core_socket_and_node)
 {
     uint32_t n;
     struct cpu_target *at = cpuspec_targets(root, &n);
@@ -139,7 +139,7 @@ static void each_cpu_has_its_core_socket_and_node(void **state)
     mem_free(at);
 }
 
-static void an_unchanged_cpu_list_is_not_parsed_again(void **state)
+TEST(an_unchanged_cpu_list_is_not_parsed_again)
 {
     struct cpus_watch watch;
     struct cpus list = { 0 }, now;
@@ -163,15 +163,4 @@ static void an_unchanged_cpu_list_is_not_parsed_again(void **state)
     cpus_done(&list);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cpus_are_selected_by_number_core_socket_and_node),
-        cmocka_unit_test(missing_cpus_are_named_in_the_error),
-        cmocka_unit_test(invalid_cpu_lists_are_refused),
-        cmocka_unit_test(a_machine_without_topology_has_cpus_only),
-        cmocka_unit_test(each_cpu_has_its_core_socket_and_node),
-        cmocka_unit_test(an_unchanged_cpu_list_is_not_parsed_again),
-    };
-    return cmocka_run_group_tests(tests, make_machine, remove_machine);
-}
+TEST_MAIN(make_machine, remove_machine)

@@ -25,6 +25,8 @@ static int teardown(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, setup, teardown)
+
 static bool is_real_time(void)
 {
     return (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_RR;
@@ -46,7 +48,7 @@ static void wait_ms(unsigned ms, bool busy)
             nanosleep(&(struct timespec){ .tv_nsec = NS_PER_MS }, NULL);
 }
 
-static void a_collector_that_uses_a_whole_cpu_loses_it(void **state)
+FIXTURE_TEST(a_collector_that_uses_a_whole_cpu_loses_it)
 {
     begin_or_skip();
     wait_ms(300, true);
@@ -58,7 +60,7 @@ static void a_collector_that_uses_a_whole_cpu_loses_it(void **state)
     assert_true(is_real_time());
 }
 
-static void a_collector_that_mostly_waits_keeps_it_until_off_cpu_ends(void **state)
+FIXTURE_TEST(a_collector_that_mostly_waits_keeps_it_until_off_cpu_ends)
 {
     begin_or_skip();
     for (int i = 0; i < 3; i++) {
@@ -71,12 +73,4 @@ static void a_collector_that_mostly_waits_keeps_it_until_off_cpu_ends(void **sta
     assert_false(is_real_time());
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_collector_that_uses_a_whole_cpu_loses_it, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_collector_that_mostly_waits_keeps_it_until_off_cpu_ends, setup,
-                                        teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

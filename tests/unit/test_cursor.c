@@ -5,7 +5,7 @@
 #include "base/cursor.h"
 #include "unit_test.h"
 
-static void numbers_are_read_in_native_byte_order(void **state)
+TEST(numbers_are_read_in_native_byte_order)
 {
     struct {
         uint64_t u64;
@@ -23,7 +23,7 @@ static void numbers_are_read_in_native_byte_order(void **state)
     assert_false(c.bad);
 }
 
-static void numbers_of_opposite_byte_order_are_swapped(void **state)
+TEST(numbers_of_opposite_byte_order_are_swapped)
 {
     uint64_t u64 = UINT64_C(0x0123456789abcdef);
     struct cursor c = cursor_of(&u64, 8, true);
@@ -37,7 +37,7 @@ static void numbers_of_opposite_byte_order_are_swapped(void **state)
     assert_int_equal(cursor_u16(&c), 0x2301);
 }
 
-static void unaligned_numbers_are_read(void **state)
+TEST(unaligned_numbers_are_read)
 {
     unsigned char bytes[9] = { 0 };
     uint64_t v = UINT64_C(0x1122334455667788);
@@ -50,7 +50,7 @@ static void unaligned_numbers_are_read(void **state)
 }
 
 /* On the heap with the exact size, so that a sanitizer detects a read past the end. */
-static void reading_past_the_end_gives_zeros_and_a_sticky_error(void **state)
+TEST(reading_past_the_end_gives_zeros_and_a_sticky_error)
 {
     unsigned char *bytes = malloc(3);
     struct cursor c;
@@ -68,7 +68,7 @@ static void reading_past_the_end_gives_zeros_and_a_sticky_error(void **state)
     free(bytes);
 }
 
-static void sizes_near_the_maximum_do_not_wrap(void **state)
+TEST(sizes_near_the_maximum_do_not_wrap)
 {
     unsigned char bytes[4] = { 1, 2, 3, 4 };
     struct cursor c = cursor_of(bytes, sizeof bytes, false);
@@ -81,7 +81,7 @@ static void sizes_near_the_maximum_do_not_wrap(void **state)
     assert_true(c.bad);
 }
 
-static void bytes_are_borrowed_and_skipped(void **state)
+TEST(bytes_are_borrowed_and_skipped)
 {
     unsigned char bytes[4] = { 1, 2, 3, 4 };
     struct cursor c = cursor_of(bytes, sizeof bytes, false);
@@ -93,7 +93,7 @@ static void bytes_are_borrowed_and_skipped(void **state)
     assert_false(c.bad);
 }
 
-static void a_string_consumes_its_whole_field(void **state)
+TEST(a_string_consumes_its_whole_field)
 {
     static const char field[] = "comm\0\0\0\0after";
     struct cursor c = cursor_of(field, sizeof field, false);
@@ -103,7 +103,7 @@ static void a_string_consumes_its_whole_field(void **state)
     assert_false(c.bad);
 }
 
-static void an_unterminated_string_is_an_error(void **state)
+TEST(an_unterminated_string_is_an_error)
 {
     struct cursor c = cursor_of("abcd", 4, false);
 
@@ -114,7 +114,7 @@ static void an_unterminated_string_is_an_error(void **state)
     assert_true(c.bad);
 }
 
-static void an_empty_buffer_gives_nothing(void **state)
+TEST(an_empty_buffer_gives_nothing)
 {
     struct cursor c = cursor_of(NULL, 0, false);
 
@@ -123,19 +123,4 @@ static void an_empty_buffer_gives_nothing(void **state)
     assert_true(c.bad);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_are_read_in_native_byte_order),
-        cmocka_unit_test(numbers_of_opposite_byte_order_are_swapped),
-        cmocka_unit_test(unaligned_numbers_are_read),
-        cmocka_unit_test(reading_past_the_end_gives_zeros_and_a_sticky_error),
-        cmocka_unit_test(sizes_near_the_maximum_do_not_wrap),
-        cmocka_unit_test(bytes_are_borrowed_and_skipped),
-        cmocka_unit_test(a_string_consumes_its_whole_field),
-        cmocka_unit_test(an_unterminated_string_is_an_error),
-        cmocka_unit_test(an_empty_buffer_gives_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -25,6 +25,8 @@ static int tear_down(void **state)
     return remove_tree(folder);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
 static void run_in_home(const char *command_format)
 {
     char command[512];
@@ -33,7 +35,7 @@ static void run_in_home(const char *command_format)
     assert_int_equal(system(command), 0);
 }
 
-static void files_in_the_perf_build_id_cache_are_found(void **state)
+FIXTURE_TEST(files_in_the_perf_build_id_cache_are_found)
 {
     char text[8] = "";
     int fd;
@@ -50,17 +52,10 @@ static void files_in_the_perf_build_id_cache_are_found(void **state)
     assert_int_equal(debugfile_open_kept(id, 0, "elf"), -1);
 }
 
-static void symlinks_out_of_the_build_id_folder_are_refused(void **state)
+FIXTURE_TEST(symlinks_out_of_the_build_id_folder_are_refused)
 {
     run_in_home("mkdir -p '%s/.build-id/ab/cdef' && ln -s /etc/passwd '%s/.build-id/ab/cdef/elf'");
     assert_int_equal(debugfile_open_kept(id, sizeof id, "elf"), -1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(files_in_the_perf_build_id_cache_are_found, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(symlinks_out_of_the_build_id_folder_are_refused, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -19,7 +19,7 @@ static void need_demangler(void)
     }
 }
 
-static void languages_are_recognized_by_the_form_of_the_name(void **state)
+TEST(languages_are_recognized_by_the_form_of_the_name)
 {
     assert_int_equal(demangle_language("main"), DEMANGLE_NONE);
     assert_int_equal(demangle_language(""), DEMANGLE_NONE);
@@ -34,7 +34,7 @@ static void languages_are_recognized_by_the_form_of_the_name(void **state)
     assert_int_equal(demangle_language("_D3foo3barFZv"), DEMANGLE_D);
 }
 
-static void cxx_names_are_demangled_without_parameters(void **state)
+TEST(cxx_names_are_demangled_without_parameters)
 {
     need_demangler();
     assert_string_equal(demangled("_ZN3foo3barEi"), "foo::bar");
@@ -43,7 +43,7 @@ static void cxx_names_are_demangled_without_parameters(void **state)
                         "std::vector<int, std::allocator<int> >::push_back");
 }
 
-static void rust_names_are_demangled_without_their_hash(void **state)
+TEST(rust_names_are_demangled_without_their_hash)
 {
     need_demangler();
     assert_string_equal(demangled("_ZN4core3fmt9Formatter3pad17h05af221e174051e9E"),
@@ -59,7 +59,7 @@ static void rust_names_are_demangled_without_their_hash(void **state)
     assert_string_equal(demangled("_RNCNvCs1234_4main3run0s_0"), "-"); /* truncated */
 }
 
-static void a_self_referencing_rust_name_terminates(void **state)
+TEST(a_self_referencing_rust_name_terminates)
 {
     char text[DEMANGLE_OUTPUT_MAX];
 
@@ -67,7 +67,7 @@ static void a_self_referencing_rust_name_terminates(void **state)
     assert_false(demangle_name("_RNvB1_0", text, sizeof text));
 }
 
-static void d_names_are_demangled(void **state)
+TEST(d_names_are_demangled)
 {
     need_demangler();
     assert_string_equal(demangled("_D3foo3barFZv"), "foo.bar()");
@@ -76,7 +76,7 @@ static void d_names_are_demangled(void **state)
                         "std.stdio.writeln!(immutable(char)[]).writeln(immutable(char)[])");
 }
 
-static void suffixes_after_an_at_sign_are_kept(void **state)
+TEST(suffixes_after_an_at_sign_are_kept)
 {
     need_demangler();
     assert_string_equal(demangled("_ZdlPv@plt"), "operator delete@plt");
@@ -85,7 +85,7 @@ static void suffixes_after_an_at_sign_are_kept(void **state)
     assert_string_equal(demangled("_Z@plt"), "-");
 }
 
-static void unmangled_names_stay_unchanged(void **state)
+TEST(unmangled_names_stay_unchanged)
 {
     assert_string_equal(demangled("main"), "-");
     assert_string_equal(demangled("_Z"), "-");
@@ -93,7 +93,7 @@ static void unmangled_names_stay_unchanged(void **state)
     assert_string_equal(demangled(""), "-");
 }
 
-static void long_results_are_truncated_and_long_input_is_refused(void **state)
+TEST(long_results_are_truncated_and_long_input_is_refused)
 {
     static char name[DEMANGLE_INPUT_MAX + 100];
     size_t n;
@@ -109,18 +109,4 @@ static void long_results_are_truncated_and_long_input_is_refused(void **state)
     assert_string_equal(demangled(name), "-");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(languages_are_recognized_by_the_form_of_the_name),
-        cmocka_unit_test(cxx_names_are_demangled_without_parameters),
-        cmocka_unit_test(rust_names_are_demangled_without_their_hash),
-        cmocka_unit_test(a_self_referencing_rust_name_terminates),
-        cmocka_unit_test(d_names_are_demangled),
-        cmocka_unit_test(suffixes_after_an_at_sign_are_kept),
-        cmocka_unit_test(unmangled_names_stay_unchanged),
-        cmocka_unit_test(long_results_are_truncated_and_long_input_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

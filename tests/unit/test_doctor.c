@@ -107,6 +107,8 @@ static int close_session_and_remove_folder(void **state)
     return tear_down(state);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, close_session_and_remove_folder)
+
 static int make_folder(void **state)
 {
     FILE *f;
@@ -157,7 +159,7 @@ static void examine_truncated_stacks_and_missing_names(void)
             { 30, 200, LIBB + 0x20, LIBB + 0x201, 0 }, { 10, 200, NAMED, 0, 0 });
 }
 
-static void truncated_stacks_and_unnamed_frames_are_counted(void **state)
+FIXTURE_TEST(truncated_stacks_and_unnamed_frames_are_counted)
 {
     examine_truncated_stacks_and_missing_names();
     assert_int_equal(doctor.samples, 100);
@@ -166,7 +168,7 @@ static void truncated_stacks_and_unnamed_frames_are_counted(void **state)
     assert_int_equal(doctor.unnamed, 90);
 }
 
-static void truncated_stacks_are_reported_by_module_and_cause(void **state)
+FIXTURE_TEST(truncated_stacks_are_reported_by_module_and_cause)
 {
     const struct doctor_row *row;
 
@@ -182,7 +184,7 @@ static void truncated_stacks_are_reported_by_module_and_cause(void **state)
     assert_null(row_about(DOCTOR_STACKS, "liba.so"));
 }
 
-static void unnamed_frames_are_reported_by_module(void **state)
+FIXTURE_TEST(unnamed_frames_are_reported_by_module)
 {
     const struct doctor_row *a, *b;
 
@@ -199,7 +201,7 @@ static void unnamed_frames_are_reported_by_module(void **state)
     assert_null(row_about(DOCTOR_NAMES, "[kernel]"));
 }
 
-static void system_rows_come_first_then_rows_by_sample_count(void **state)
+FIXTURE_TEST(system_rows_come_first_then_rows_by_sample_count)
 {
     uint32_t first, i;
 
@@ -216,7 +218,7 @@ static void system_rows_come_first_then_rows_by_sample_count(void **state)
     assert_ptr_equal(doctor_worst(&doctor), &doctor.rows.items[first]);
 }
 
-static void only_samples_of_the_current_view_are_examined(void **state)
+FIXTURE_TEST(only_samples_of_the_current_view_are_examined)
 {
     examine_truncated_stacks_and_missing_names();
     zoom_to(ZOOM_PROCESS, 200, "");
@@ -229,7 +231,7 @@ static void only_samples_of_the_current_view_are_examined(void **state)
     assert_string_equal(row_about(DOCTOR_NAMES, "libb.so")->process, "beta/200");
 }
 
-static void rows_keep_their_key_when_shares_change(void **state)
+FIXTURE_TEST(rows_keep_their_key_when_shares_change)
 {
     uint64_t key;
 
@@ -242,7 +244,7 @@ static void rows_keep_their_key_when_shares_change(void **state)
     assert_int_equal(row_about(DOCTOR_NAMES, "libb.so")->key, key);
 }
 
-static void a_complete_profile_has_no_rows(void **state)
+FIXTURE_TEST(a_complete_profile_has_no_rows)
 {
     EXAMINE({ 50, 200, NAMED, 0, 0 });
     assert_int_equal(doctor.samples, 50);
@@ -252,28 +254,11 @@ static void a_complete_profile_has_no_rows(void **state)
     assert_null(doctor_worst(&doctor));
 }
 
-static void the_header_reports_no_negligible_problems(void **state)
+FIXTURE_TEST(the_header_reports_no_negligible_problems)
 {
     EXAMINE({ 199, 200, NAMED, 0, 0 }, { 1, 100, LIBA + 0x10, 0, 0 });
     assert_non_null(row_about(DOCTOR_NAMES, "liba.so"));
     assert_null(doctor_worst(&doctor));
 }
 
-int main(int argc, char **argv)
-{
-#define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, close_session_and_remove_folder)
-    const struct CMUnitTest tests[] = {
-        WITH_SETUP(truncated_stacks_and_unnamed_frames_are_counted),
-        WITH_SETUP(truncated_stacks_are_reported_by_module_and_cause),
-        WITH_SETUP(unnamed_frames_are_reported_by_module),
-        WITH_SETUP(system_rows_come_first_then_rows_by_sample_count),
-        WITH_SETUP(only_samples_of_the_current_view_are_examined),
-        WITH_SETUP(rows_keep_their_key_when_shares_change),
-        WITH_SETUP(a_complete_profile_has_no_rows),
-        WITH_SETUP(the_header_reports_no_negligible_problems),
-    };
-
-    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
-        symbol_worker_main(3);
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+WORKER_TEST_MAIN(make_folder, remove_folder)

@@ -40,6 +40,8 @@ static int teardown(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, setup, teardown)
+
 /* Makes the plan for one CPU, without opening events. */
 static void make_plan(void)
 {
@@ -83,7 +85,7 @@ static void need_small_pages(void)
     skip();
 }
 
-static void auto_samples_registers_24_kib_of_stack_and_the_callchain(void **state)
+FIXTURE_TEST(auto_samples_registers_24_kib_of_stack_and_the_callchain)
 {
     make_plan();
     assert_int_equal(plan.cfg.callchain, CALLCHAIN_DWARF);
@@ -97,7 +99,7 @@ static void auto_samples_registers_24_kib_of_stack_and_the_callchain(void **stat
     assert_int_equal(plan.n_notes, 0);
 }
 
-static void link_register_machines_need_no_frame_pointers_with_stack_dumps(void **state)
+FIXTURE_TEST(link_register_machines_need_no_frame_pointers_with_stack_dumps)
 {
     cfg.regs_link_mask = LINK;
     make_plan();
@@ -105,7 +107,7 @@ static void link_register_machines_need_no_frame_pointers_with_stack_dumps(void 
     assert_int_equal(plan.attrs[0].exclude_callchain_user, 1);
 }
 
-static void frame_pointer_mode_samples_the_link_register_where_it_exists(void **state)
+FIXTURE_TEST(frame_pointer_mode_samples_the_link_register_where_it_exists)
 {
     cfg.callchain = CALLCHAIN_FP;
     cfg.regs_link_mask = LINK;
@@ -123,7 +125,7 @@ static void frame_pointer_mode_samples_the_link_register_where_it_exists(void **
     assert_no_dumps();
 }
 
-static void rings_hold_at_least_half_a_second_of_dumps(void **state)
+FIXTURE_TEST(rings_hold_at_least_half_a_second_of_dumps)
 {
     static const uint64_t rates[] = { 99, 499, 997, 1999, 4999 };
     static const enum callchain_mode modes[] = { CALLCHAIN_AUTO, CALLCHAIN_DWARF };
@@ -155,7 +157,7 @@ static void rings_hold_at_least_half_a_second_of_dumps(void **state)
 }
 
 /* The rate of a period is known only once it runs: until then the rings hold what the budget allows. */
-static void rings_with_a_fixed_period_hold_half_a_second_of_the_budget(void **state)
+FIXTURE_TEST(rings_with_a_fixed_period_hold_half_a_second_of_the_budget)
 {
     cfg.freq_hz = 0;
     cfg.period = 1;
@@ -174,7 +176,7 @@ static void rings_with_a_fixed_period_hold_half_a_second_of_the_budget(void **st
 }
 
 /* A storm is noticed, and its dumps are left out, before such rings are full. */
-static void rings_hold_the_begin_of_a_storm_of_dumps(void **state)
+FIXTURE_TEST(rings_hold_the_begin_of_a_storm_of_dumps)
 {
     cfg.freq_hz = 0;
     cfg.period = 1;
@@ -203,7 +205,7 @@ static void rings_hold_the_begin_of_a_storm_of_dumps(void **state)
     assert_int_equal(plan.ring_bytes, 8 << 20);
 }
 
-static void auto_shrinks_the_stack_size_stepwise_with_the_rate(void **state)
+FIXTURE_TEST(auto_shrinks_the_stack_size_stepwise_with_the_rate)
 {
     static const struct {
         uint64_t rate;
@@ -231,7 +233,7 @@ static void auto_shrinks_the_stack_size_stepwise_with_the_rate(void **state)
 }
 
 /* As when many stacks were truncated at 24 KB. */
-static void auto_enlarges_dumps_for_deep_stacks_within_the_budget(void **state)
+FIXTURE_TEST(auto_enlarges_dumps_for_deep_stacks_within_the_budget)
 {
     static const uint32_t sizes[] = { 32 * 1024, 48 * 1024, LIVE_STACK_BYTES_MAX, 0 };
     for (size_t i = 0; i < 4; i++) {
@@ -258,7 +260,7 @@ static void auto_enlarges_dumps_for_deep_stacks_within_the_budget(void **state)
 }
 
 /* The frequency was raised after the dumps were enlarged. */
-static void auto_shrinks_enlarged_dumps_to_24_kib_without_a_note(void **state)
+FIXTURE_TEST(auto_shrinks_enlarged_dumps_to_24_kib_without_a_note)
 {
     cfg.stack_bytes = LIVE_STACK_BYTES_MAX;
     cfg.freq_hz = 300;
@@ -285,7 +287,7 @@ static void auto_shrinks_enlarged_dumps_to_24_kib_without_a_note(void **state)
     assert_int_equal(plan.n_notes, 0);
 }
 
-static void dumps_are_not_enlarged_beyond_what_rings_and_modes_allow(void **state)
+FIXTURE_TEST(dumps_are_not_enlarged_beyond_what_rings_and_modes_allow)
 {
     make_plan();
     while (plan.ring_bytes > 512 * 1024)
@@ -302,7 +304,7 @@ static void dumps_are_not_enlarged_beyond_what_rings_and_modes_allow(void **stat
     assert_int_equal(dumps_larger(&plan, 400), 0);
 }
 
-static void a_few_truncated_stacks_do_not_enlarge_dumps(void **state)
+FIXTURE_TEST(a_few_truncated_stacks_do_not_enlarge_dumps)
 {
     assert_false(dumps_are_short(0, 0));
     assert_false(dumps_are_short(19, 19));
@@ -311,7 +313,7 @@ static void a_few_truncated_stacks_do_not_enlarge_dumps(void **state)
     assert_true(dumps_are_short(1000, 51));
 }
 
-static void a_flooding_period_is_detected_by_the_bytes_written(void **state)
+FIXTURE_TEST(a_flooding_period_is_detected_by_the_bytes_written)
 {
     struct dumps_look last = { 0 }, now = { .time_ns = NS_PER_SEC / 2 };
     make_plan();
@@ -331,21 +333,21 @@ static void a_flooding_period_is_detected_by_the_bytes_written(void **state)
     assert_in_range(dumps_over_budget(&plan, &last, &now), 1000, 1001);
 }
 
-static void the_budget_grows_with_the_cpus_up_to_the_system_limit(void **state)
+FIXTURE_TEST(the_budget_grows_with_the_cpus_up_to_the_system_limit)
 {
     assert_int_equal(dumps_budget(2), 2 * dumps_budget(1));
     assert_int_equal(dumps_budget(1000), dumps_budget(100000));
     assert_true(dumps_budget(128) >= (uint64_t)128 * 99 * LIVE_STACK_BYTES); /* the default rate fits */
 }
 
-static void the_largest_size_that_fits_a_rate_is_chosen(void **state)
+FIXTURE_TEST(the_largest_size_that_fits_a_rate_is_chosen)
 {
     assert_int_equal(dumps_fit(2 * 682, 2), LIVE_STACK_BYTES);
     assert_int_equal(dumps_fit(2 * 683, 2), 16 * 1024);
     assert_int_equal(dumps_fit(64 * 2048, 64), 0); /* the limit of a large machine */
 }
 
-static void a_burst_before_the_start_does_not_exclude_dumps(void **state)
+FIXTURE_TEST(a_burst_before_the_start_does_not_exclude_dumps)
 {
     assert_int_equal(dumps_first_hz(2 * 682, 2), 0); /* unknown: full dumps */
     assert_int_equal(dumps_first_hz(2 * 1500, 2), 1500);
@@ -354,7 +356,7 @@ static void a_burst_before_the_start_does_not_exclude_dumps(void **state)
     assert_int_equal(dumps_fit(128.0 * (double)dumps_first_hz(128 * 1000, 128), 128), 8 * 1024);
 }
 
-static void an_explicit_dwarf_mode_keeps_the_requested_size(void **state)
+FIXTURE_TEST(an_explicit_dwarf_mode_keeps_the_requested_size)
 {
     cfg.callchain = CALLCHAIN_DWARF;
     cfg.freq_hz = 4999;
@@ -365,7 +367,7 @@ static void an_explicit_dwarf_mode_keeps_the_requested_size(void **state)
     assert_int_equal(plan.n_notes, 0);
 }
 
-static void kernel_only_sampling_has_no_dumps(void **state)
+FIXTURE_TEST(kernel_only_sampling_has_no_dumps)
 {
     static const enum callchain_mode modes[] = { CALLCHAIN_AUTO, CALLCHAIN_DWARF, CALLCHAIN_LBR };
     for (size_t i = 0; i < 6; i++) {
@@ -380,7 +382,7 @@ static void kernel_only_sampling_has_no_dumps(void **state)
     }
 }
 
-static void architectures_without_unwinder_use_frame_pointers(void **state)
+FIXTURE_TEST(architectures_without_unwinder_use_frame_pointers)
 {
     cfg.regs_user_mask = 0;
     make_plan();
@@ -388,7 +390,7 @@ static void architectures_without_unwinder_use_frame_pointers(void **state)
     assert_non_null(strstr(only_note()->what, "not sampled on this machine"));
 }
 
-static void a_fixed_period_uses_full_dumps_until_its_rate_is_known(void **state)
+FIXTURE_TEST(a_fixed_period_uses_full_dumps_until_its_rate_is_known)
 {
     cfg.freq_hz = 0;
     cfg.period = 1;
@@ -403,7 +405,7 @@ static void a_fixed_period_uses_full_dumps_until_its_rate_is_known(void **state)
     assert_non_null(strstr(only_note()->what, "1,000,000 samples/s per CPU: stacks by frame pointers"));
 }
 
-static void auto_shrinks_dumps_when_locked_memory_is_short(void **state)
+FIXTURE_TEST(auto_shrinks_dumps_when_locked_memory_is_short)
 {
     uint32_t before = UINT32_MAX;
     need_small_pages();
@@ -426,7 +428,7 @@ static void auto_shrinks_dumps_when_locked_memory_is_short(void **state)
     assert_string_equal(only_note()->what, "locked memory is short: stacks by frame pointers");
 }
 
-static void shrinking_rings_to_a_fifth_of_a_second_adds_no_note(void **state)
+FIXTURE_TEST(shrinking_rings_to_a_fifth_of_a_second_adds_no_note)
 {
     need_small_pages();
     make_plan();
@@ -439,7 +441,7 @@ static void shrinking_rings_to_a_fifth_of_a_second_adds_no_note(void **state)
     assert_string_equal(only_note()->what, "locked memory is short: stacks of 8 KB at most instead of 24");
 }
 
-static void dwarf_mode_keeps_its_size_while_four_dumps_fit_in_a_ring(void **state)
+FIXTURE_TEST(dwarf_mode_keeps_its_size_while_four_dumps_fit_in_a_ring)
 {
     need_small_pages();
     cfg.callchain = CALLCHAIN_DWARF;
@@ -453,7 +455,7 @@ static void dwarf_mode_keeps_its_size_while_four_dumps_fit_in_a_ring(void **stat
     assert_int_equal(plan.cfg.stack_bytes, 16 * 1024);
 }
 
-static void kernels_without_stack_dumps_fall_back_to_frame_pointers(void **state)
+FIXTURE_TEST(kernels_without_stack_dumps_fall_back_to_frame_pointers)
 {
     make_plan();
     assert_true(refuse_and_replan(OPEN_EVENT, ENOSYS));
@@ -463,7 +465,7 @@ static void kernels_without_stack_dumps_fall_back_to_frame_pointers(void **state
 }
 
 /* An older kernel lacks newer features before it lacks dumps, and a hardware event may be at fault itself. */
-static void newer_kernel_features_are_dropped_before_stack_dumps(void **state)
+FIXTURE_TEST(newer_kernel_features_are_dropped_before_stack_dumps)
 {
     int steps = 0;
     cfg.event = (struct event){ .name = "cycles", .kind = EVENT_HARDWARE };
@@ -481,7 +483,7 @@ static void newer_kernel_features_are_dropped_before_stack_dumps(void **state)
     assert_int_equal(plan.attrs[0].sample_stack_user, LIVE_STACK_BYTES);
 }
 
-static void branch_records_cover_user_space_calls(void **state)
+FIXTURE_TEST(branch_records_cover_user_space_calls)
 {
     cfg.callchain = CALLCHAIN_LBR;
     make_plan();
@@ -492,7 +494,7 @@ static void branch_records_cover_user_space_calls(void **state)
     assert_int_equal(plan.attrs[0].exclude_callchain_user, 1);
 }
 
-static void branch_records_never_replace_cycles_by_cpu_clock(void **state)
+FIXTURE_TEST(branch_records_never_replace_cycles_by_cpu_clock)
 {
     static const int answers[] = { ENOENT, EOPNOTSUPP, ENODEV };
     cfg.callchain = CALLCHAIN_LBR;
@@ -507,7 +509,7 @@ static void branch_records_never_replace_cycles_by_cpu_clock(void **state)
     }
 }
 
-static void frame_pointer_mode_and_none_use_no_dumps(void **state)
+FIXTURE_TEST(frame_pointer_mode_and_none_use_no_dumps)
 {
     cfg.callchain = CALLCHAIN_FP;
     make_plan();
@@ -519,7 +521,7 @@ static void frame_pointer_mode_and_none_use_no_dumps(void **state)
 }
 
 /* The source before is closed first only if there was no memory for both. */
-static void rings_that_need_less_are_not_short(void **state)
+FIXTURE_TEST(rings_that_need_less_are_not_short)
 {
     struct plan large = { .ring_bytes = 8 << 20, .ring_bytes_asked = 8 << 20 },
                 small = { .ring_bytes = 1 << 20, .ring_bytes_asked = 1 << 20 },
@@ -529,38 +531,4 @@ static void rings_that_need_less_are_not_short(void **state)
     assert_false(dumps_rings_are_short(&cut, &small)); /* no smaller than before */
 }
 
-int main(void)
-{
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(auto_samples_registers_24_kib_of_stack_and_the_callchain),
-        CASE(link_register_machines_need_no_frame_pointers_with_stack_dumps),
-        CASE(frame_pointer_mode_samples_the_link_register_where_it_exists),
-        CASE(rings_hold_at_least_half_a_second_of_dumps),
-        CASE(rings_with_a_fixed_period_hold_half_a_second_of_the_budget),
-        CASE(rings_hold_the_begin_of_a_storm_of_dumps),
-        CASE(auto_shrinks_the_stack_size_stepwise_with_the_rate),
-        CASE(auto_enlarges_dumps_for_deep_stacks_within_the_budget),
-        CASE(auto_shrinks_enlarged_dumps_to_24_kib_without_a_note),
-        CASE(dumps_are_not_enlarged_beyond_what_rings_and_modes_allow),
-        CASE(a_few_truncated_stacks_do_not_enlarge_dumps),
-        CASE(a_flooding_period_is_detected_by_the_bytes_written),
-        CASE(the_budget_grows_with_the_cpus_up_to_the_system_limit),
-        CASE(the_largest_size_that_fits_a_rate_is_chosen),
-        CASE(a_burst_before_the_start_does_not_exclude_dumps),
-        CASE(an_explicit_dwarf_mode_keeps_the_requested_size),
-        CASE(kernel_only_sampling_has_no_dumps),
-        CASE(architectures_without_unwinder_use_frame_pointers),
-        CASE(a_fixed_period_uses_full_dumps_until_its_rate_is_known),
-        CASE(auto_shrinks_dumps_when_locked_memory_is_short),
-        CASE(shrinking_rings_to_a_fifth_of_a_second_adds_no_note),
-        CASE(dwarf_mode_keeps_its_size_while_four_dumps_fit_in_a_ring),
-        CASE(kernels_without_stack_dumps_fall_back_to_frame_pointers),
-        CASE(newer_kernel_features_are_dropped_before_stack_dumps),
-        CASE(branch_records_cover_user_space_calls),
-        CASE(branch_records_never_replace_cycles_by_cpu_clock),
-        CASE(frame_pointer_mode_and_none_use_no_dumps),
-        CASE(rings_that_need_less_are_not_short),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

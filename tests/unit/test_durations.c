@@ -4,7 +4,7 @@
 #include "profile/wait_summary.h"
 #include "unit_test.h"
 
-static void a_duration_is_in_its_bucket(void **state)
+TEST(a_duration_is_in_its_bucket)
 {
     for (uint64_t ns = 0; ns < UINT64_C(1) << 45; ns += 1 + ns / 7) {
         uint32_t bucket = duration_bucket(ns);
@@ -13,7 +13,7 @@ static void a_duration_is_in_its_bucket(void **state)
     assert_int_equal(duration_bucket(UINT64_MAX), DURATION_BUCKETS - 1);
 }
 
-static void buckets_are_narrow(void **state)
+TEST(buckets_are_narrow)
 {
     for (uint32_t i = DURATION_DOUBLING; i + 1 < DURATION_BUCKETS; i++) {
         double from = (double)duration_least_ns(i), to = (double)duration_least_ns(i + 1);
@@ -21,7 +21,7 @@ static void buckets_are_narrow(void **state)
     }
 }
 
-static void percentiles(void **state)
+TEST(percentiles)
 {
     struct durations d = { 0 };
     assert_int_equal(durations_percentile_ns(&d, 0.5), 0);
@@ -34,7 +34,7 @@ static void percentiles(void **state)
     assert_int_equal(d.counts[DURATION_BUCKETS - 1], 1);
 }
 
-static void a_summary_survives(void **state)
+TEST(a_summary_survives)
 {
     struct wait_summary w = { WAIT_SUMMARY_MAGIC, 'D', 2, 100, 700, 900, { { 5, 3 }, { 80, 1 } } }, back;
     unsigned char bytes[sizeof w + 1];
@@ -44,7 +44,7 @@ static void a_summary_survives(void **state)
     assert_false(wait_summary_is_plain(&back, 1000));
 }
 
-static void anything_else_is_one_wait(void **state)
+TEST(anything_else_is_one_wait)
 {
     struct wait_summary w = { WAIT_SUMMARY_MAGIC, 'S', 1, 100, 700, 900, { { 5, 3 } } }, back;
     uint32_t size = wait_summary_size(&w);
@@ -62,7 +62,7 @@ static void anything_else_is_one_wait(void **state)
     assert_true(wait_summary_is_plain(&back, 1000));
 }
 
-static void a_waker_follows_the_summary(void **state)
+TEST(a_waker_follows_the_summary)
 {
     struct wait_summary w = { WAIT_SUMMARY_MAGIC, 'S', 1, 100, 700, 900, { { 5, 3 } } };
     struct wait_waker waker = { WAIT_WAKER_MAGIC, 1, 2, 30, 31, 0, 0 }, back;
@@ -82,15 +82,4 @@ static void a_waker_follows_the_summary(void **state)
     assert_int_equal(wait_waker_at(&back, bytes, all), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_duration_is_in_its_bucket),
-        cmocka_unit_test(buckets_are_narrow),
-        cmocka_unit_test(percentiles),
-        cmocka_unit_test(a_summary_survives),
-        cmocka_unit_test(anything_else_is_one_wait),
-        cmocka_unit_test(a_waker_follows_the_summary),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -78,7 +78,7 @@ static uint64_t file_offset_of(const void *p)
     return found;
 }
 
-static void own_functions_are_found_at_their_file_offset(void **state)
+TEST(own_functions_are_found_at_their_file_offset)
 {
     struct built t = read_fd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
 
@@ -90,7 +90,7 @@ static void own_functions_are_found_at_their_file_offset(void **state)
     mem_free(t.blob);
 }
 
-static void exported_symbols_of_libc_are_found(void **state)
+TEST(exported_symbols_of_libc_are_found)
 {
     struct built t;
     Dl_info info;
@@ -105,7 +105,7 @@ static void exported_symbols_of_libc_are_found(void **state)
     mem_free(t.blob);
 }
 
-static void the_vdso_has_symbols(void **state)
+TEST(the_vdso_has_symbols)
 {
     struct built t;
     struct table_entry entry;
@@ -125,7 +125,7 @@ static void the_vdso_has_symbols(void **state)
     mem_free(t.blob);
 }
 
-static void only_code_symbols_inside_the_segment_are_used(void **state)
+TEST(only_code_symbols_inside_the_segment_are_used)
 {
     static const struct elf_maker_symbol symbols[] = {
         { "function", ELF_MAKER_VADDR + 0x10, 0x10, 0 },
@@ -157,7 +157,7 @@ static void only_code_symbols_inside_the_segment_are_used(void **state)
     mem_free(t.blob);
 }
 
-static void the_default_symbol_version_names_the_code(void **state)
+TEST(the_default_symbol_version_names_the_code)
 {
     static const struct elf_maker_symbol symbols[] = {
         { "begin@VERSION_1", ELF_MAKER_VADDR + 0x10, 0x10, 0 },
@@ -175,7 +175,7 @@ static void the_default_symbol_version_names_the_code(void **state)
     mem_free(t.blob);
 }
 
-static void hidden_symbol_versions_do_not_replace_other_names(void **state)
+TEST(hidden_symbol_versions_do_not_replace_other_names)
 {
     static const struct elf_maker_symbol symbols[] = {
         { "cbegin", ELF_MAKER_VADDR + 0x10, 0x10, 0 },
@@ -197,7 +197,7 @@ static void hidden_symbol_versions_do_not_replace_other_names(void **state)
     mem_free(t.blob);
 }
 
-static void perf_rules_use_the_longest_version_name(void **state)
+TEST(perf_rules_use_the_longest_version_name)
 {
     static const struct elf_maker_symbol symbols[] = {
         { "begin@@VERSION_2", ELF_MAKER_VADDR + 0x10, 0x10, 0 },
@@ -220,7 +220,7 @@ static void perf_rules_use_the_longest_version_name(void **state)
 static const struct elf_maker_symbol secret = { "secret", ELF_MAKER_VADDR + 0x10, 0x10, 0 };
 static const struct elf_maker_symbol exported = { "exported", ELF_MAKER_VADDR + 0x40, 0x10, 0 };
 
-static void a_stripped_file_gives_its_exports_and_debug_link(void **state)
+TEST(a_stripped_file_gives_its_exports_and_debug_link)
 {
     struct elf_maker m = { .symbols = &exported,
                            .n_symbols = 1,
@@ -237,7 +237,7 @@ static void a_stripped_file_gives_its_exports_and_debug_link(void **state)
     mem_free(t.blob);
 }
 
-static void a_debug_file_of_the_same_build_adds_its_symbols(void **state)
+TEST(a_debug_file_of_the_same_build_adds_its_symbols)
 {
     struct elf_maker m = { .symbols = &exported, .n_symbols = 1, .symtab_type = SHT_DYNSYM, .id = 9 };
     struct elf_maker debug = { .symbols = &secret, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9 };
@@ -250,7 +250,7 @@ static void a_debug_file_of_the_same_build_adds_its_symbols(void **state)
     mem_free(t.blob);
 }
 
-static void a_debug_file_of_another_build_is_refused(void **state)
+TEST(a_debug_file_of_another_build_is_refused)
 {
     struct elf_maker m = { .symbols = &exported, .n_symbols = 1, .symtab_type = SHT_DYNSYM, .id = 9 };
     struct elf_maker debug = { .symbols = &secret, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 10 };
@@ -261,7 +261,7 @@ static void a_debug_file_of_another_build_is_refused(void **state)
 }
 
 /* The checksum of binutils' gnu_debuglink_crc32. Its known value for "123456789" is 0xcbf43926. */
-static void the_checksum_identifies_debug_files_without_build_ids(void **state)
+TEST(the_checksum_identifies_debug_files_without_build_ids)
 {
     struct elf_maker debug = { .symbols = &secret, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 0 };
     struct elf_maker m = { .symbols = &exported,
@@ -289,7 +289,7 @@ static void the_checksum_identifies_debug_files_without_build_ids(void **state)
     mem_free(t.blob);
 }
 
-static void a_file_truncated_anywhere_is_handled(void **state)
+TEST(a_file_truncated_anywhere_is_handled)
 {
     struct elf_maker m = { .symbols = &exported,
                            .n_symbols = 1,
@@ -307,7 +307,7 @@ static void a_file_truncated_anywhere_is_handled(void **state)
     }
 }
 
-static void a_file_with_any_byte_changed_is_handled(void **state)
+TEST(a_file_with_any_byte_changed_is_handled)
 {
     struct elf_maker m = { .symbols = &exported,
                            .n_symbols = 1,
@@ -327,7 +327,7 @@ static void a_file_with_any_byte_changed_is_handled(void **state)
     }
 }
 
-static void files_that_are_not_elf_are_refused_with_a_reason(void **state)
+TEST(files_that_are_not_elf_are_refused_with_a_reason)
 {
     struct built t = read_fd(elf_maker_memfd("#!/bin/sh\necho no\n", 18));
 
@@ -335,7 +335,7 @@ static void files_that_are_not_elf_are_refused_with_a_reason(void **state)
     assert_string_equal(t.error.text, "not an ELF file");
 }
 
-static void a_build_id_is_found_among_other_notes(void **state)
+TEST(a_build_id_is_found_among_other_notes)
 {
     static const uint32_t notes[] = { 6, 3, 257, 0x756e694c, 0x78,       0x12345,
                                       4, 8, 3,   0x554e47,   0x01010101, 0x02020202 };
@@ -346,7 +346,7 @@ static void a_build_id_is_found_among_other_notes(void **state)
     assert_int_equal(elfid_in_notes(notes, sizeof notes - 4, id), 0);
 }
 
-static void elfid_finds_the_build_id_and_handles_damaged_files(void **state)
+TEST(elfid_finds_the_build_id_and_handles_damaged_files)
 {
     struct elf_maker m = { .symbols = &exported, .n_symbols = 1, .id = 0x42, .note_segment = true };
     struct elf_maker none = { .symbols = &exported, .n_symbols = 1, .id = 0x42 };
@@ -375,26 +375,4 @@ static void elfid_finds_the_build_id_and_handles_damaged_files(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(own_functions_are_found_at_their_file_offset),
-        cmocka_unit_test(exported_symbols_of_libc_are_found),
-        cmocka_unit_test(the_vdso_has_symbols),
-        cmocka_unit_test(only_code_symbols_inside_the_segment_are_used),
-        cmocka_unit_test(the_default_symbol_version_names_the_code),
-        cmocka_unit_test(hidden_symbol_versions_do_not_replace_other_names),
-        cmocka_unit_test(perf_rules_use_the_longest_version_name),
-        cmocka_unit_test(a_stripped_file_gives_its_exports_and_debug_link),
-        cmocka_unit_test(a_debug_file_of_the_same_build_adds_its_symbols),
-        cmocka_unit_test(a_debug_file_of_another_build_is_refused),
-        cmocka_unit_test(the_checksum_identifies_debug_files_without_build_ids),
-        cmocka_unit_test(a_file_truncated_anywhere_is_handled),
-        cmocka_unit_test(a_file_with_any_byte_changed_is_handled),
-        cmocka_unit_test(files_that_are_not_elf_are_refused_with_a_reason),
-        cmocka_unit_test(a_build_id_is_found_among_other_notes),
-        cmocka_unit_test(elfid_finds_the_build_id_and_handles_damaged_files),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

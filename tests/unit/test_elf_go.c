@@ -66,7 +66,7 @@ static const char *name_in(const struct go_program *g, uint64_t offset)
     return name;
 }
 
-static void a_stripped_go_program_has_function_names(void **state)
+TEST(a_stripped_go_program_has_function_names)
 {
     struct go_program g = make_program();
 
@@ -79,7 +79,7 @@ static void a_stripped_go_program_has_function_names(void **state)
     assert_string_equal(name_in(&g, 0x60), "main.work");
 }
 
-static void function_tables_of_unknown_versions_are_ignored(void **state)
+TEST(function_tables_of_unknown_versions_are_ignored)
 {
     struct go_program g = make_program();
 
@@ -124,7 +124,7 @@ static void make_file(struct elf_maker_file *f, const struct go_program *g, cons
     memcpy((char *)f + ELF_MAKER_OFFSET + TABLE_AT, g, sizeof *g);
 }
 
-static void probes_know_a_go_program(void **state)
+TEST(probes_know_a_go_program)
 {
     struct go_program g = make_program();
     struct probefile_ask q = { .kind = PROBEFILE_FUNCTION, .name = "main.work" };
@@ -143,7 +143,7 @@ static void probes_know_a_go_program(void **state)
     close(fd);
 }
 
-static void a_function_table_without_a_section_is_found(void **state)
+TEST(a_function_table_without_a_section_is_found)
 {
     struct go_program g = make_program();
     struct elf_maker_file f;
@@ -157,7 +157,7 @@ static void a_function_table_without_a_section_is_found(void **state)
 }
 
 /* Four bytes of a number may look like the start of a table. */
-static void false_table_headers_are_skipped(void **state)
+TEST(false_table_headers_are_skipped)
 {
     struct go_program g = make_program(), other = make_program();
     struct elf_maker_file f;
@@ -170,7 +170,7 @@ static void false_table_headers_are_skipped(void **state)
 }
 
 /* In a position-independent program a relocation gives the code address, and .text may start before it. */
-static void the_code_address_is_relocated(void **state)
+TEST(the_code_address_is_relocated)
 {
     enum { DYNAMIC = 0xc00, RELOCATIONS = 0xd00 };
     struct go_program g = make_program();
@@ -196,7 +196,7 @@ static void the_code_address_is_relocated(void **state)
     assert_string_equal(name_in_file(&f, 0x60 + 0x40), "-");
 }
 
-static void damaged_function_tables_are_handled(void **state)
+TEST(damaged_function_tables_are_handled)
 {
     size_t i;
 
@@ -207,17 +207,4 @@ static void damaged_function_tables_are_handled(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stripped_go_program_has_function_names),
-        cmocka_unit_test(function_tables_of_unknown_versions_are_ignored),
-        cmocka_unit_test(a_function_table_without_a_section_is_found),
-        cmocka_unit_test(probes_know_a_go_program),
-        cmocka_unit_test(false_table_headers_are_skipped),
-        cmocka_unit_test(the_code_address_is_relocated),
-        cmocka_unit_test(damaged_function_tables_are_handled),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -67,7 +67,7 @@ static void put_jump(uint8_t *code, uint64_t at, unsigned number)
     memcpy(code + 2, &distance, 4);
 }
 
-static void plt_stubs_are_named_after_their_target(void **state)
+TEST(plt_stubs_are_named_after_their_target)
 {
     Elf64_Rela lazy[] = { make_relocation(3, 2, R_X86_64_JUMP_SLOT),
                           make_relocation(4, 1, R_X86_64_JUMP_SLOT) };
@@ -103,7 +103,7 @@ static void plt_stubs_are_named_after_their_target(void **state)
     mem_free(t.blob);
 }
 
-static void stubs_with_branch_protection_are_named_in_both_sections(void **state)
+TEST(stubs_with_branch_protection_are_named_in_both_sections)
 {
     static const uint8_t endbr_push[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x68, 1, 0, 0, 0, 0xf2, 0xe9 };
     static const uint8_t endbr_bnd[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0xf2 };
@@ -128,7 +128,7 @@ static void stubs_with_branch_protection_are_named_in_both_sections(void **state
     mem_free(t.blob);
 }
 
-static void arm64_stubs_are_read(void **state)
+TEST(arm64_stubs_are_read)
 {
     /* bti c; adrp x16, +3 pages; ldr x17, [x16, #0x18]; add x16, x16, #0x18; br x17; nop */
     static const uint32_t code[] = { 0xa9bf7bf0, 0x900000d0, 0xf9400a11, 0xd503201f, 0xd503201f, 0xd503201f,
@@ -149,7 +149,7 @@ static void arm64_stubs_are_read(void **state)
     mem_free(t.blob);
 }
 
-static void stubs_of_irelative_relocations_are_named_after_the_ifunc(void **state)
+TEST(stubs_of_irelative_relocations_are_named_after_the_ifunc)
 {
     static const struct elf_maker_symbol symbols[] = {
         { "__strlen_ifunc", ELF_MAKER_VADDR + 0x800, 0x20, ELF64_ST_INFO(STB_LOCAL, STT_GNU_IFUNC) },
@@ -172,7 +172,7 @@ static void stubs_of_irelative_relocations_are_named_after_the_ifunc(void **stat
 }
 
 /* Compares with the stub names that objdump prints. */
-static void stubs_of_this_program_match_objdump(void **state)
+TEST(stubs_of_this_program_match_objdump)
 {
     FILE *p = popen("objdump -d -j .plt -j .plt.sec -j .plt.got /proc/$PPID/exe 2>/dev/null", "r");
     struct table_builder b = { 0 };
@@ -209,7 +209,7 @@ static void stubs_of_this_program_match_objdump(void **state)
     }
 }
 
-static void damaged_relocations_and_stubs_are_handled(void **state)
+TEST(damaged_relocations_and_stubs_are_handled)
 {
     Elf64_Rela lazy[] = { make_relocation(3, 2, R_X86_64_JUMP_SLOT),
                           make_relocation(4, 1, R_X86_64_IRELATIVE) };
@@ -233,16 +233,4 @@ static void damaged_relocations_and_stubs_are_handled(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plt_stubs_are_named_after_their_target),
-        cmocka_unit_test(stubs_with_branch_protection_are_named_in_both_sections),
-        cmocka_unit_test(arm64_stubs_are_read),
-        cmocka_unit_test(stubs_of_irelative_relocations_are_named_after_the_ifunc),
-        cmocka_unit_test(stubs_of_this_program_match_objdump),
-        cmocka_unit_test(damaged_relocations_and_stubs_are_handled),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

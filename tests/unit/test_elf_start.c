@@ -4,6 +4,8 @@
 #include "lines_fixture.h"
 #include "unit_test.h"
 
+#define FIXTURE_TEST(name) TEST_WITH(name, lines_set_up, lines_tear_down)
+
 struct location {
     uint64_t start, size;
 };
@@ -61,7 +63,7 @@ static void check_same(const char *dir)
     assert_int_equal(other.size, 0);
 }
 
-static void main_is_found_in_a_stripped_program(void **state)
+FIXTURE_TEST(main_is_found_in_a_stripped_program)
 {
     static const char *const options[] = {
         "-O2 -pie -fPIE",        "-O2 -no-pie -fno-pie",          "-O1 -static",
@@ -111,7 +113,7 @@ static bool assemble(const char *dir, const char *target, const char *options, c
                      target, options);
 }
 
-static void start_code_of_other_libc_versions_is_recognized(void **state)
+FIXTURE_TEST(start_code_of_other_libc_versions_is_recognized)
 {
     static const struct {
         const char *target, *options, *code;
@@ -147,7 +149,7 @@ static void start_code_of_other_libc_versions_is_recognized(void **state)
         skip();
 }
 
-static void unknown_code_at_the_entry_point_gets_no_names(void **state)
+FIXTURE_TEST(unknown_code_at_the_entry_point_gets_no_names)
 {
     static const char *const codes[] = {
         "mov $main, %rdi\ncall __libc_start_main\nhlt\n",
@@ -165,16 +167,4 @@ static void unknown_code_at_the_entry_point_gets_no_names(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(main_is_found_in_a_stripped_program, lines_set_up, lines_tear_down),
-        cmocka_unit_test_setup_teardown(start_code_of_other_libc_versions_is_recognized, lines_set_up,
-                                        lines_tear_down),
-        cmocka_unit_test_setup_teardown(unknown_code_at_the_entry_point_gets_no_names, lines_set_up,
-                                        lines_tear_down),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

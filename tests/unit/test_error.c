@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "unit_test.h"
 
-static void set_stores_the_class_and_the_text(void **state)
+TEST(set_stores_the_class_and_the_text)
 {
     struct error e = { 0 };
 
@@ -15,7 +15,7 @@ static void set_stores_the_class_and_the_text(void **state)
     assert_string_equal(e.text, "maps: line 7 is no number");
 }
 
-static void the_error_argument_may_be_null(void **state)
+TEST(the_error_argument_may_be_null)
 {
     assert_false(error_set(NULL, ERROR_FORMAT, "x"));
     assert_false(error_sys(NULL, EPERM, "x"));
@@ -23,7 +23,7 @@ static void the_error_argument_may_be_null(void **state)
     error_clear(NULL);
 }
 
-static void the_errno_text_follows_the_attempted_action(void **state)
+TEST(the_errno_text_follows_the_attempted_action)
 {
     struct error e = { 0 };
 
@@ -32,7 +32,7 @@ static void the_errno_text_follows_the_attempted_action(void **state)
     assert_string_equal(e.text, "cannot write out.folded: No space left on device");
 }
 
-static void errno_determines_the_class(void **state)
+TEST(errno_determines_the_class)
 {
     static const struct {
         int errnum;
@@ -51,7 +51,7 @@ static void errno_determines_the_class(void **state)
     }
 }
 
-static void a_hint_is_separated_once(void **state)
+TEST(a_hint_is_separated_once)
 {
     struct error e = { 0 };
 
@@ -62,7 +62,7 @@ static void a_hint_is_separated_once(void **state)
     assert_string_equal(e.text, "refused; run as root; or set the capability");
 }
 
-static void an_error_can_wrap_its_own_text(void **state)
+TEST(an_error_can_wrap_its_own_text)
 {
     struct error e = { 0 };
 
@@ -71,7 +71,7 @@ static void an_error_can_wrap_its_own_text(void **state)
     assert_string_equal(e.text, "cannot read a.out: bad magic");
 }
 
-static void the_text_is_a_single_clean_line(void **state)
+TEST(the_text_is_a_single_clean_line)
 {
     struct error e = { 0 };
 
@@ -81,7 +81,7 @@ static void the_text_is_a_single_clean_line(void **state)
     assert_string_equal(e.text, "no process 'a??[2Jb'; see x?y");
 }
 
-static void long_text_is_truncated_between_characters(void **state)
+TEST(long_text_is_truncated_between_characters)
 {
     char name[1000];
     struct error e = { 0 };
@@ -97,7 +97,7 @@ static void long_text_is_truncated_between_characters(void **state)
     assert_true(strlen(e.text) < sizeof e.text);
 }
 
-static void clear_removes_the_error(void **state)
+TEST(clear_removes_the_error)
 {
     struct error e = { 0 };
 
@@ -108,7 +108,7 @@ static void clear_removes_the_error(void **state)
     assert_string_equal(e.text, "");
 }
 
-static void a_new_error_resets_the_column_and_shown_text(void **state)
+TEST(a_new_error_resets_the_column_and_shown_text)
 {
     struct error e = { 0 };
 
@@ -122,20 +122,4 @@ static void a_new_error_resets_the_column_and_shown_text(void **state)
     assert_int_equal(e.column, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(set_stores_the_class_and_the_text),
-        cmocka_unit_test(the_error_argument_may_be_null),
-        cmocka_unit_test(the_errno_text_follows_the_attempted_action),
-        cmocka_unit_test(errno_determines_the_class),
-        cmocka_unit_test(a_hint_is_separated_once),
-        cmocka_unit_test(an_error_can_wrap_its_own_text),
-        cmocka_unit_test(the_text_is_a_single_clean_line),
-        cmocka_unit_test(long_text_is_truncated_between_characters),
-        cmocka_unit_test(clear_removes_the_error),
-        cmocka_unit_test(a_new_error_resets_the_column_and_shown_text),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -13,7 +13,7 @@ static void add(void *ctx, uint64_t number, uint64_t n)
     *a = (struct added){ number, a->n + n, a->calls + 1 };
 }
 
-static void sampled_operations_represent_all_that_were_counted(void **state)
+TEST(sampled_operations_represent_all_that_were_counted)
 {
     struct estimates e = { 0 };
     struct added rest = { 0 };
@@ -36,7 +36,7 @@ static void sampled_operations_represent_all_that_were_counted(void **state)
     estimates_done(&e);
 }
 
-static void names_are_apart(void **state)
+TEST(names_are_apart)
 {
     struct estimates e = { 0 };
     struct added rest = { 0 };
@@ -49,7 +49,7 @@ static void names_are_apart(void **state)
 }
 
 /* The first operations of a selection are slower: none of them represents most of the others. */
-static void the_rest_is_spread_over_a_selection(void **state)
+TEST(the_rest_is_spread_over_a_selection)
 {
     struct estimates e = { 0 };
     uint64_t most = 0, all = 0;
@@ -65,7 +65,7 @@ static void the_rest_is_spread_over_a_selection(void **state)
     estimates_done(&e);
 }
 
-static void lost_operations_had_the_names_of_the_others(void **state)
+TEST(lost_operations_had_the_names_of_the_others)
 {
     struct estimates e = { 0 };
     struct added rest = { 0 };
@@ -84,7 +84,7 @@ static void lost_operations_had_the_names_of_the_others(void **state)
     estimates_done(&e);
 }
 
-static void a_name_that_goes_on_is_not_settled(void **state)
+TEST(a_name_that_goes_on_is_not_settled)
 {
     struct estimates e = { 0 };
     struct added rest = { 0 };
@@ -99,14 +99,4 @@ static void a_name_that_goes_on_is_not_settled(void **state)
     estimates_done(&e);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sampled_operations_represent_all_that_were_counted),
-        cmocka_unit_test(names_are_apart),
-        cmocka_unit_test(the_rest_is_spread_over_a_selection),
-        cmocka_unit_test(lost_operations_had_the_names_of_the_others),
-        cmocka_unit_test(a_name_that_goes_on_is_not_settled),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

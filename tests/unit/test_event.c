@@ -28,7 +28,7 @@ static struct event parse(const char *text)
     return ev;
 }
 
-static void event_names_map_to_the_kernel_type_and_config(void **state)
+TEST(event_names_map_to_the_kernel_type_and_config)
 {
     static const struct {
         const char *name;
@@ -107,7 +107,7 @@ static void event_names_map_to_the_kernel_type_and_config(void **state)
     }
 }
 
-static void modifiers_set_the_same_attributes_as_perf(void **state)
+TEST(modifiers_set_the_same_attributes_as_perf)
 {
     static const struct {
         const char *name;
@@ -148,7 +148,7 @@ static void modifiers_set_the_same_attributes_as_perf(void **state)
     }
 }
 
-static void breakpoints_are_parsed_into_address_length_and_access(void **state)
+TEST(breakpoints_are_parsed_into_address_length_and_access)
 {
     static const struct {
         const char *name;
@@ -209,7 +209,9 @@ static int remove_folder(void **state)
     return remove_tree(folder);
 }
 
-static void tracepoint_ids_are_read_from_tracefs(void **state)
+#define FIXTURE_TEST(name) TEST_WITH(name, make_folder, remove_folder)
+
+FIXTURE_TEST(tracepoint_ids_are_read_from_tracefs)
 {
     struct event ev = parse("sched:sched_switch");
     assert_int_equal(ev.kind, EVENT_TRACEPOINT);
@@ -222,7 +224,7 @@ static void tracepoint_ids_are_read_from_tracefs(void **state)
     assert_true(ev.attr.exclude_user);
 }
 
-static void pmu_events_accept_terms_and_modifiers(void **state)
+FIXTURE_TEST(pmu_events_accept_terms_and_modifiers)
 {
     struct event ev = parse("cpu/event=0x3c,umask=0x2/u");
     assert_int_equal(ev.kind, EVENT_PMU);
@@ -241,7 +243,7 @@ static void pmu_events_accept_terms_and_modifiers(void **state)
     assert_string_equal(ev.name, "mine:k");
 }
 
-static void errors_name_the_invalid_part_and_the_nearest_name(void **state)
+FIXTURE_TEST(errors_name_the_invalid_part_and_the_nearest_name)
 {
     static const struct {
         const char *text, *says, *also;
@@ -301,7 +303,7 @@ static void errors_name_the_invalid_part_and_the_nearest_name(void **state)
     }
 }
 
-static void names_that_are_too_long_are_refused(void **state)
+TEST(names_that_are_too_long_are_refused)
 {
     char text[400];
     struct event ev;
@@ -312,7 +314,7 @@ static void names_that_are_too_long_are_refused(void **state)
     assert_non_null(strstr(e.text, "too long"));
 }
 
-static void escape_characters_do_not_reach_names_and_messages(void **state)
+TEST(escape_characters_do_not_reach_names_and_messages)
 {
     struct event ev;
     struct error e = { 0 };
@@ -321,7 +323,7 @@ static void escape_characters_do_not_reach_names_and_messages(void **state)
     assert_null(strchr(e.text, '\033'));
 }
 
-static void missing_tracefs_is_reported_with_how_to_mount_it(void **state)
+FIXTURE_TEST(missing_tracefs_is_reported_with_how_to_mount_it)
 {
     struct event ev;
     struct error e = { 0 };
@@ -330,7 +332,7 @@ static void missing_tracefs_is_reported_with_how_to_mount_it(void **state)
     assert_non_null(strstr(e.text, "mount -t tracefs nodev /sys/kernel/tracing"));
 }
 
-static void the_default_event_is_cycles_at_the_highest_precision(void **state)
+TEST(the_default_event_is_cycles_at_the_highest_precision)
 {
     struct event ev;
     event_default(&ev);
@@ -341,7 +343,7 @@ static void the_default_event_is_cycles_at_the_highest_precision(void **state)
     assert_false(event_is_clock(&ev));
 }
 
-static void clock_events_are_recognized(void **state)
+TEST(clock_events_are_recognized)
 {
     struct event ev = parse("cpu-clock:u");
     assert_true(event_is_clock(&ev));
@@ -373,7 +375,7 @@ static bool check_listed_event(void *ctx, const struct event_row *r)
     return ++w->total != w->stop_after;
 }
 
-static void the_event_list_contains_only_names_that_parse(void **state)
+FIXTURE_TEST(the_event_list_contains_only_names_that_parse)
 {
     struct unwind_start w = { 0 };
     bool no_tracefs = true;
@@ -387,7 +389,7 @@ static void the_event_list_contains_only_names_that_parse(void **state)
     assert_int_equal(w.unhelped, 0);
 }
 
-static void listing_stops_on_request_and_reports_missing_tracefs(void **state)
+FIXTURE_TEST(listing_stops_on_request_and_reports_missing_tracefs)
 {
     struct unwind_start w = { .stop_after = 11 };
     bool no_tracefs = false;
@@ -401,7 +403,7 @@ static void listing_stops_on_request_and_reports_missing_tracefs(void **state)
     assert_int_equal(w.hardware, 10);
 }
 
-static void event_support_is_determined_by_opening_it(void **state)
+TEST(event_support_is_determined_by_opening_it)
 {
     struct event ev = parse("dummy");
     struct error e = { 0 };
@@ -433,13 +435,13 @@ static void explain_refusal_to(uid_t uid, pid_t pid, const char *words)
         fail_msg("%s", why.text);
 }
 
-static void refusals_say_how_to_fix_them(void **state)
+TEST(refusals_say_how_to_fix_them)
 {
     explain_refusal_to(geteuid() ? geteuid() : NOBODY, -1, "sysctl kernel.perf_event_paranoid=0");
     assert_int_equal(why.class, ERROR_PERMISSION);
 }
 
-static void the_sysctl_is_not_suggested_for_another_users_task(void **state)
+TEST(the_sysctl_is_not_suggested_for_another_users_task)
 {
     if (geteuid())
         print_message("needs root, to become another user\n"), skip();
@@ -447,7 +449,7 @@ static void the_sysctl_is_not_suggested_for_another_users_task(void **state)
     assert_null(strstr(why.text, "sysctl"));
 }
 
-static void a_privileged_user_is_not_advised_to_gain_privileges(void **state)
+TEST(a_privileged_user_is_not_advised_to_gain_privileges)
 {
     if (geteuid())
         print_message("needs root\n"), skip();
@@ -455,7 +457,7 @@ static void a_privileged_user_is_not_advised_to_gain_privileges(void **state)
     assert_null(strstr(why.text, "sysctl"));
 }
 
-static void each_kernel_errno_has_its_own_message(void **state)
+TEST(each_kernel_errno_has_its_own_message)
 {
     const struct {
         const char *event;
@@ -491,9 +493,7 @@ static void each_kernel_errno_has_its_own_message(void **state)
     }
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-
-static void off_cpu_is_the_filtered_switch_tracepoint_with_switch_records(void **state)
+TEST(off_cpu_is_the_filtered_switch_tracepoint_with_switch_records)
 {
     struct event ev = parse("off-cpu"), clock = parse("cpu-clock"), faults = parse("page-faults");
     assert_true(ev.off_cpu);
@@ -514,28 +514,4 @@ static void off_cpu_is_the_filtered_switch_tracepoint_with_switch_records(void *
     assert_true(ev.attr.context_switch);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(off_cpu_is_the_filtered_switch_tracepoint_with_switch_records),
-        cmocka_unit_test(event_names_map_to_the_kernel_type_and_config),
-        cmocka_unit_test(modifiers_set_the_same_attributes_as_perf),
-        cmocka_unit_test(breakpoints_are_parsed_into_address_length_and_access),
-        IN_FOLDER(tracepoint_ids_are_read_from_tracefs),
-        IN_FOLDER(pmu_events_accept_terms_and_modifiers),
-        IN_FOLDER(errors_name_the_invalid_part_and_the_nearest_name),
-        cmocka_unit_test(names_that_are_too_long_are_refused),
-        cmocka_unit_test(escape_characters_do_not_reach_names_and_messages),
-        IN_FOLDER(missing_tracefs_is_reported_with_how_to_mount_it),
-        cmocka_unit_test(the_default_event_is_cycles_at_the_highest_precision),
-        cmocka_unit_test(clock_events_are_recognized),
-        IN_FOLDER(the_event_list_contains_only_names_that_parse),
-        IN_FOLDER(listing_stops_on_request_and_reports_missing_tracefs),
-        cmocka_unit_test(event_support_is_determined_by_opening_it),
-        cmocka_unit_test(refusals_say_how_to_fix_them),
-        cmocka_unit_test(the_sysctl_is_not_suggested_for_another_users_task),
-        cmocka_unit_test(a_privileged_user_is_not_advised_to_gain_privileges),
-        cmocka_unit_test(each_kernel_errno_has_its_own_message),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

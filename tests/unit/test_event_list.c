@@ -91,7 +91,7 @@ static void expect_names(const char *text, const char *names)
     event_list_done(&list);
 }
 
-static void commas_separate_events_but_not_their_terms(void **state)
+TEST(commas_separate_events_but_not_their_terms)
 {
     expect_names("cs", "cs");
     expect_names("cycles:u,cs,mem:0x10/8:w,page-faults", "cycles:u cs mem:0x10/8:w page-faults");
@@ -100,7 +100,7 @@ static void commas_separate_events_but_not_their_terms(void **state)
     expect_names("{cs,mem:0x10/8:w},faults", "cs mem:0x10/8:w faults");
 }
 
-static void globs_expand_to_all_matching_tracepoints(void **state)
+TEST(globs_expand_to_all_matching_tracepoints)
 {
     expect_names("sched:*", "sched:sched_switch sched:sched_waking");
     expect_names("s*:*_read:u", "syscalls:sys_enter_read:u syscalls:sys_exit_read:u");
@@ -108,7 +108,7 @@ static void globs_expand_to_all_matching_tracepoints(void **state)
     expect_names("sched:sched_sw*/period=10/,cs", "sched:sched_switch/period=10/ cs");
 }
 
-static void a_pmu_prefix_expands_to_all_instances(void **state)
+TEST(a_pmu_prefix_expands_to_all_instances)
 {
     expect_names("uncore_imc/event=4/", "uncore_imc_0/event=4/ uncore_imc_1/event=4/");
     expect_names("imc/reads/", "uncore_imc_0/reads/ uncore_imc_1/reads/");
@@ -123,7 +123,7 @@ static void a_pmu_prefix_expands_to_all_instances(void **state)
     event_list_done(&list);
 }
 
-static void braced_groups_have_a_leader_and_share_modifiers(void **state)
+TEST(braced_groups_have_a_leader_and_share_modifiers)
 {
     struct event_list list =
         parse("cs,{cycles:p,sched:sched_switch,instructions}:uS,pair{branches,branch-misses},faults");
@@ -140,7 +140,7 @@ static void braced_groups_have_a_leader_and_share_modifiers(void **state)
     event_list_done(&list);
 }
 
-static void terms_set_the_name_and_rate_of_an_event(void **state)
+TEST(terms_set_the_name_and_rate_of_an_event)
 {
     struct event_list list =
         parse("cs/period=100/,cycles/freq=499,name=mine/k,sched:sched_switch/name=switch/");
@@ -153,7 +153,7 @@ static void terms_set_the_name_and_rate_of_an_event(void **state)
     event_list_done(&list);
 }
 
-static void hybrid_cores_get_their_own_event_config(void **state)
+TEST(hybrid_cores_get_their_own_event_config)
 {
     struct event_list list = parse("cycles,r1c2,cpu_atom/cycles/,cpu_core/L1-dcache-loads/,cs,slots");
     struct perf_event_attr on;
@@ -174,7 +174,7 @@ static void hybrid_cores_get_their_own_event_config(void **state)
     event_list_done(&list);
 }
 
-static void blanks_around_events_are_ignored(void **state)
+TEST(blanks_around_events_are_ignored)
 {
     struct event_list list = { 0 };
     struct error e = { 0 };
@@ -187,7 +187,7 @@ static void blanks_around_events_are_ignored(void **state)
     event_list_done(&list);
 }
 
-static void errors_mark_the_column_of_the_invalid_event(void **state)
+TEST(errors_mark_the_column_of_the_invalid_event)
 {
     static const struct {
         const char *text, *from; /* the caret is below the start of this text, or after the end */
@@ -239,7 +239,7 @@ static void errors_mark_the_column_of_the_invalid_event(void **state)
     }
 }
 
-static void errors_in_long_lists_show_the_text_around_the_column(void **state)
+TEST(errors_in_long_lists_show_the_text_around_the_column)
 {
     struct event_list list = { 0 };
     struct error e = { 0 };
@@ -253,7 +253,7 @@ static void errors_in_long_lists_show_the_text_around_the_column(void **state)
     event_list_done(&list);
 }
 
-static void a_pmu_removed_at_run_time_is_reported(void **state)
+TEST(a_pmu_removed_at_run_time_is_reported)
 {
     char command[128];
     struct event ev;
@@ -265,7 +265,7 @@ static void a_pmu_removed_at_run_time_is_reported(void **state)
     assert_non_null(strstr(e.text, "no PMU 'uncore_imc_free' on this machine"));
 }
 
-static void a_failed_parse_leaves_the_list_unchanged(void **state)
+TEST(a_failed_parse_leaves_the_list_unchanged)
 {
     struct event_list list = parse("cs");
     struct error e = { 0 };
@@ -274,7 +274,7 @@ static void a_failed_parse_leaves_the_list_unchanged(void **state)
     event_list_done(&list);
 }
 
-static void filters_apply_only_to_tracepoints(void **state)
+TEST(filters_apply_only_to_tracepoints)
 {
     struct event_list list = parse("cs,{faults,sched:*}");
     struct error e = { 0 };
@@ -299,7 +299,7 @@ static void filters_apply_only_to_tracepoints(void **state)
     event_list_done(&list);
 }
 
-static void off_cpu_and_wakers_come_together(void **state)
+TEST(off_cpu_and_wakers_come_together)
 {
     struct error e = { 0 };
     expect_names("off-cpu", "off-cpu wakers");
@@ -337,7 +337,7 @@ static void off_cpu_and_wakers_come_together(void **state)
     tracepoint_set_root(tracefs);
 }
 
-static void waits_for_a_cpu_come_with_off_cpu(void **state)
+TEST(waits_for_a_cpu_come_with_off_cpu)
 {
     struct error e = { 0 };
     expect_names("latency:runqueue", "off-cpu wakers latency:runqueue");
@@ -356,7 +356,7 @@ static void waits_for_a_cpu_come_with_off_cpu(void **state)
     tracepoint_set_root(tracefs);
 }
 
-static void wall_comes_with_what_it_is_made_from(void **state)
+TEST(wall_comes_with_what_it_is_made_from)
 {
     struct error e = { 0 };
     expect_names("wall", "cycles off-cpu wakers wall");
@@ -382,7 +382,7 @@ static void wall_comes_with_what_it_is_made_from(void **state)
     tracepoint_set_root(tracefs);
 }
 
-static void tracepoint_fields_and_probes_are_described_in_one_line(void **state)
+TEST(tracepoint_fields_and_probes_are_described_in_one_line)
 {
     char text[200];
     assert_true(tracepoint_fields("sched", "sched_switch", text, sizeof text));
@@ -409,7 +409,7 @@ static bool parse_into(const char *text)
     return event_parse_list(text, few, 8, &n, &error);
 }
 
-static void a_filter_may_follow_in_brackets(void **state)
+TEST(a_filter_may_follow_in_brackets)
 {
     struct event events[4];
     uint32_t n = 0;
@@ -423,7 +423,7 @@ static void a_filter_may_follow_in_brackets(void **state)
     assert_non_null(strstr(error.text, "not a tracepoint"));
 }
 
-static void a_single_event_is_a_list_of_one(void **state)
+TEST(a_single_event_is_a_list_of_one)
 {
     assert_true(parse_into("page-faults:u"));
     assert_int_equal(n, 1);
@@ -431,7 +431,7 @@ static void a_single_event_is_a_list_of_one(void **state)
     assert_int_equal(few[0].members, 0);
 }
 
-static void a_group_has_a_leader_and_members(void **state)
+TEST(a_group_has_a_leader_and_members)
 {
     assert_true(parse_into("{cycles,instructions,page-faults}"));
     assert_int_equal(n, 3);
@@ -441,7 +441,7 @@ static void a_group_has_a_leader_and_members(void **state)
     assert_string_equal(few[2].name, "page-faults");
 }
 
-static void the_s_modifier_makes_the_group_leader_read_its_members(void **state)
+TEST(the_s_modifier_makes_the_group_leader_read_its_members)
 {
     assert_true(parse_into("{cpu-clock,page-faults}:S"));
     assert_true(few[0].reads);
@@ -454,7 +454,7 @@ static void the_s_modifier_makes_the_group_leader_read_its_members(void **state)
     assert_false(few[0].reads);
 }
 
-static void group_modifiers_are_added_to_event_modifiers(void **state)
+TEST(group_modifiers_are_added_to_event_modifiers)
 {
     assert_true(parse_into("{cycles:u,instructions,page-faults:k}:Sk"));
     assert_string_equal(few[0].name, "cycles:uk");
@@ -464,14 +464,14 @@ static void group_modifiers_are_added_to_event_modifiers(void **state)
     assert_int_equal(few[1].attr.exclude_user, 1);
 }
 
-static void only_the_group_leader_is_pinned(void **state)
+TEST(only_the_group_leader_is_pinned)
 {
     assert_true(parse_into("{cycles,instructions}:D"));
     assert_int_equal(few[0].attr.pinned, 1);
     assert_int_equal(few[1].attr.pinned, 0);
 }
 
-static void groups_and_single_events_can_be_mixed(void **state)
+TEST(groups_and_single_events_can_be_mixed)
 {
     assert_true(parse_into("page-faults,{cycles,instructions}:S,faulty{cpu-clock,cs},mem:0x1000/8:w"));
     assert_int_equal(n, 6);
@@ -483,7 +483,7 @@ static void groups_and_single_events_can_be_mixed(void **state)
     assert_int_equal(few[5].kind, EVENT_BREAKPOINT);
 }
 
-static void a_group_of_one_event_is_not_a_group(void **state)
+TEST(a_group_of_one_event_is_not_a_group)
 {
     assert_true(parse_into("{cycles}:S"));
     assert_int_equal(n, 1);
@@ -491,7 +491,7 @@ static void a_group_of_one_event_is_not_a_group(void **state)
     assert_false(few[0].reads);
 }
 
-static void more_events_than_the_limit_are_refused(void **state)
+TEST(more_events_than_the_limit_are_refused)
 {
     assert_false(parse_into("cs,cs,cs,cs,cs,cs,cs,cs,cs"));
     assert_non_null(strstr(error.text, "at most 8 events"));
@@ -500,34 +500,4 @@ static void more_events_than_the_limit_are_refused(void **state)
     assert_non_null(strstr(error.text, "in a group"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commas_separate_events_but_not_their_terms),
-        cmocka_unit_test(globs_expand_to_all_matching_tracepoints),
-        cmocka_unit_test(a_pmu_prefix_expands_to_all_instances),
-        cmocka_unit_test(braced_groups_have_a_leader_and_share_modifiers),
-        cmocka_unit_test(terms_set_the_name_and_rate_of_an_event),
-        cmocka_unit_test(hybrid_cores_get_their_own_event_config),
-        cmocka_unit_test(blanks_around_events_are_ignored),
-        cmocka_unit_test(errors_mark_the_column_of_the_invalid_event),
-        cmocka_unit_test(errors_in_long_lists_show_the_text_around_the_column),
-        cmocka_unit_test(a_pmu_removed_at_run_time_is_reported),
-        cmocka_unit_test(a_failed_parse_leaves_the_list_unchanged),
-        cmocka_unit_test(filters_apply_only_to_tracepoints),
-        cmocka_unit_test(off_cpu_and_wakers_come_together),
-        cmocka_unit_test(waits_for_a_cpu_come_with_off_cpu),
-        cmocka_unit_test(wall_comes_with_what_it_is_made_from),
-        cmocka_unit_test(a_filter_may_follow_in_brackets),
-        cmocka_unit_test(a_single_event_is_a_list_of_one),
-        cmocka_unit_test(a_group_has_a_leader_and_members),
-        cmocka_unit_test(the_s_modifier_makes_the_group_leader_read_its_members),
-        cmocka_unit_test(group_modifiers_are_added_to_event_modifiers),
-        cmocka_unit_test(only_the_group_leader_is_pinned),
-        cmocka_unit_test(groups_and_single_events_can_be_mixed),
-        cmocka_unit_test(a_group_of_one_event_is_not_a_group),
-        cmocka_unit_test(more_events_than_the_limit_are_refused),
-        cmocka_unit_test(tracepoint_fields_and_probes_are_described_in_one_line),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_MAIN(make_folder, remove_folder)

@@ -30,6 +30,8 @@ static int teardown(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, setup, teardown)
+
 static uint32_t count_inlined(void *ctx, uint32_t frame)
 {
     struct world *w = ctx;
@@ -79,7 +81,7 @@ static void assert_stack(const struct world *w, uint32_t entry, const char *expe
     assert_int_equal(w->x.result.entries[entry].weight, weight);
 }
 
-static void inlined_functions_become_frames_below_their_containing_frame(void **state)
+FIXTURE_TEST(inlined_functions_become_frames_below_their_containing_frame)
 {
     struct world *w = *state;
 
@@ -92,7 +94,7 @@ static void inlined_functions_become_frames_below_their_containing_frame(void **
     assert_stack(w, 1, "12ab", 7);
 }
 
-static void recursion_is_expanded_at_each_level(void **state)
+FIXTURE_TEST(recursion_is_expanded_at_each_level)
 {
     struct world *w = *state;
 
@@ -102,7 +104,7 @@ static void recursion_is_expanded_at_each_level(void **state)
     assert_stack(w, 0, "1a1a1a", 1);
 }
 
-static void a_result_without_inlined_functions_is_copied_unchanged(void **state)
+FIXTURE_TEST(a_result_without_inlined_functions_is_copied_unchanged)
 {
     struct world *w = *state;
     const struct result *r = &w->f.result;
@@ -119,7 +121,7 @@ static void a_result_without_inlined_functions_is_copied_unchanged(void **state)
     assert_stack(w, 2, "", 9);
 }
 
-static void virtual_frames_refer_to_their_real_frame(void **state)
+FIXTURE_TEST(virtual_frames_refer_to_their_real_frame)
 {
     struct world *w = *state;
     const struct expanded *x = &w->x;
@@ -140,7 +142,7 @@ static void virtual_frames_refer_to_their_real_frame(void **state)
     assert_int_equal(w->asked, w->f.result.n_frames - 1);
 }
 
-static void an_empty_result_needs_no_inline_lookups(void **state)
+FIXTURE_TEST(an_empty_result_needs_no_inline_lookups)
 {
     struct world *w = *state;
 
@@ -149,7 +151,7 @@ static void an_empty_result_needs_no_inline_lookups(void **state)
     assert_int_equal(w->x.result.n_entries, 0);
 }
 
-static void frames_beyond_the_limit_are_not_expanded(void **state)
+FIXTURE_TEST(frames_beyond_the_limit_are_not_expanded)
 {
     struct world *w = *state;
 
@@ -161,7 +163,7 @@ static void frames_beyond_the_limit_are_not_expanded(void **state)
 }
 
 /* A leaf's weight goes to its innermost inlined function; totals of containing functions do not change. */
-static void sums_match_a_per_sample_oracle(void **state)
+FIXTURE_TEST(sums_match_a_per_sample_oracle)
 {
     struct world *w = *state;
     struct functions before = { 0 }, after = { 0 };
@@ -229,7 +231,7 @@ static void assert_same_functions(const struct functions *a, const struct functi
 
 /* Compares an expansion and a function table that grow with the profile with ones built at once, while
  * frames are omitted. */
-static void incremental_expansion_equals_a_full_expansion(void **state)
+FIXTURE_TEST(incremental_expansion_equals_a_full_expansion)
 {
     struct world *w = *state;
     struct functions grown = { 0 };
@@ -280,7 +282,7 @@ static void incremental_expansion_equals_a_full_expansion(void **state)
     mem_free(drop);
 }
 
-static void expansion_reuses_its_memory(void **state)
+FIXTURE_TEST(expansion_reuses_its_memory)
 {
     struct world *w = *state;
 
@@ -295,22 +297,4 @@ static void expansion_reuses_its_memory(void **state)
     assert_stack(w, w->x.result.n_entries - 1, "52a", 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(inlined_functions_become_frames_below_their_containing_frame, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(recursion_is_expanded_at_each_level, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_result_without_inlined_functions_is_copied_unchanged, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(virtual_frames_refer_to_their_real_frame, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_empty_result_needs_no_inline_lookups, setup, teardown),
-        cmocka_unit_test_setup_teardown(frames_beyond_the_limit_are_not_expanded, setup, teardown),
-        cmocka_unit_test_setup_teardown(sums_match_a_per_sample_oracle, setup, teardown),
-        cmocka_unit_test_setup_teardown(incremental_expansion_equals_a_full_expansion, setup, teardown),
-        cmocka_unit_test_setup_teardown(expansion_reuses_its_memory, setup, teardown),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

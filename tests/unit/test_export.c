@@ -11,6 +11,8 @@
 #include "export/json.h"
 #include "perfdata/writer.h"
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
 static char folder[] = "/tmp/flametop-export-XXXXXX";
 static char path[64];
 
@@ -136,7 +138,7 @@ static char *exported(const struct exporter *x)
     return buf_take(&text);
 }
 
-static void folded_stacks_are_summed_and_sorted(void **state)
+FIXTURE_TEST(folded_stacks_are_summed_and_sorted)
 {
     open_file(true);
     char *text = exported(&export_folded);
@@ -176,7 +178,7 @@ static void put_recursions(struct perfdata_writer *w)
     }
 }
 
-static void folded_stacks_with_common_prefixes_are_sorted_and_unique(void **state)
+FIXTURE_TEST(folded_stacks_with_common_prefixes_are_sorted_and_unique)
 {
     open_file_of(put_recursions);
     char *text = exported(&export_folded), *rest = NULL, *before = NULL, *count;
@@ -207,7 +209,7 @@ static void put_threads(struct perfdata_writer *w)
     }
 }
 
-static void folded_stacks_are_kept_separate_per_thread(void **state)
+FIXTURE_TEST(folded_stacks_are_kept_separate_per_thread)
 {
     open_file_of(put_threads);
     char *text = exported(&export_folded);
@@ -223,7 +225,7 @@ static void folded_stacks_are_kept_separate_per_thread(void **state)
     free(text);
 }
 
-static void folded_stacks_can_include_process_and_thread_ids(void **state)
+FIXTURE_TEST(folded_stacks_can_include_process_and_thread_ids)
 {
     open_file(true);
     char *text = folded_with((struct export_options){ .pid = true });
@@ -234,7 +236,7 @@ static void folded_stacks_can_include_process_and_thread_ids(void **state)
     mem_free(text);
 }
 
-static void exports_apply_the_current_zoom(void **state)
+FIXTURE_TEST(exports_apply_the_current_zoom)
 {
     open_file(true);
     zoom_to(ZOOM_PROCESS, 200, "");
@@ -256,7 +258,7 @@ static const char *line_with(const char *text, const char *word)
     return line;
 }
 
-static void the_report_lists_functions_by_self_share(void **state)
+FIXTURE_TEST(the_report_lists_functions_by_self_share)
 {
     double self, total;
     unsigned samples;
@@ -272,7 +274,7 @@ static void the_report_lists_functions_by_self_share(void **state)
     free(text);
 }
 
-static void the_report_lists_groups_when_requested(void **state)
+FIXTURE_TEST(the_report_lists_groups_when_requested)
 {
     unsigned samples;
     open_file(true);
@@ -293,7 +295,7 @@ static void the_report_lists_groups_when_requested(void **state)
     free(text);
 }
 
-static void the_report_has_the_requested_number_of_rows(void **state)
+FIXTURE_TEST(the_report_has_the_requested_number_of_rows)
 {
     struct buf text = { 0 };
     open_file(true);
@@ -304,7 +306,7 @@ static void the_report_has_the_requested_number_of_rows(void **state)
     buf_done(&text);
 }
 
-static void exports_without_samples_are_empty(void **state)
+FIXTURE_TEST(exports_without_samples_are_empty)
 {
     char file[80];
     open_file(false);
@@ -322,7 +324,7 @@ static void exports_without_samples_are_empty(void **state)
     assert_int_not_equal(access(file, F_OK), 0);
 }
 
-static void formats_are_found_by_name_or_file_extension(void **state)
+FIXTURE_TEST(formats_are_found_by_name_or_file_extension)
 {
     assert_ptr_equal(export_find("folded", "x.data", &error), &export_folded);
     assert_ptr_equal(export_find(NULL, "x.folded", &error), &export_folded);
@@ -344,7 +346,7 @@ static void formats_are_found_by_name_or_file_extension(void **state)
     }
 }
 
-static void call_graphs_are_exported_top_down_or_bottom_up(void **state)
+FIXTURE_TEST(call_graphs_are_exported_top_down_or_bottom_up)
 {
     double total, self;
     unsigned samples;
@@ -365,7 +367,7 @@ static void call_graphs_are_exported_top_down_or_bottom_up(void **state)
     free(text);
 }
 
-static void the_json_contains_all_samples(void **state)
+FIXTURE_TEST(the_json_contains_all_samples)
 {
     open_file(true);
     char *text = exported(&export_json);
@@ -384,7 +386,7 @@ static void the_json_contains_all_samples(void **state)
     free(text);
 }
 
-static void any_bytes_in_names_give_valid_json(void **state)
+TEST(any_bytes_in_names_give_valid_json)
 {
     struct buf text = { 0 };
     json_string(&text, "a\"b\\c\n\x1b[31m\x7f");
@@ -397,7 +399,7 @@ static void any_bytes_in_names_give_valid_json(void **state)
     buf_done(&text);
 }
 
-static void write_errors_are_reported(void **state)
+FIXTURE_TEST(write_errors_are_reported)
 {
     char file[96], target[96];
     open_file(true);
@@ -412,27 +414,4 @@ static void write_errors_are_reported(void **state)
     assert_int_not_equal(access(target, F_OK), 0);
 }
 
-int main(int argc, char **argv)
-{
-#define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        WITH_SETUP(folded_stacks_are_summed_and_sorted),
-        WITH_SETUP(folded_stacks_are_kept_separate_per_thread),
-        WITH_SETUP(folded_stacks_with_common_prefixes_are_sorted_and_unique),
-        WITH_SETUP(folded_stacks_can_include_process_and_thread_ids),
-        WITH_SETUP(exports_apply_the_current_zoom),
-        WITH_SETUP(the_report_lists_functions_by_self_share),
-        WITH_SETUP(the_report_lists_groups_when_requested),
-        WITH_SETUP(the_report_has_the_requested_number_of_rows),
-        WITH_SETUP(exports_without_samples_are_empty),
-        WITH_SETUP(formats_are_found_by_name_or_file_extension),
-        WITH_SETUP(call_graphs_are_exported_top_down_or_bottom_up),
-        WITH_SETUP(the_json_contains_all_samples),
-        cmocka_unit_test(any_bytes_in_names_give_valid_json),
-        WITH_SETUP(write_errors_are_reported),
-    };
-
-    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
-        symbol_worker_main(3);
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+WORKER_TEST_MAIN(make_folder, remove_folder)

@@ -44,7 +44,7 @@ static bool evaluate(const uint8_t *code, size_t n, bool swap, uint64_t *value, 
 
 enum { L = DW_OP_LIT0, M1 = DW_OP_CONST1S }; /* L + n is n; M1, 0xff is -1 */
 
-static void constants_of_every_size_are_pushed(void **state)
+TEST(constants_of_every_size_are_pushed)
 {
     GIVES(31, L + 31);
     GIVES(0xff, DW_OP_CONST1U, 0xff);
@@ -59,7 +59,7 @@ static void constants_of_every_size_are_pushed(void **state)
     GIVES(-2, DW_OP_CONSTS, 0x7e);
 }
 
-static void arithmetic_operations_are_evaluated(void **state)
+TEST(arithmetic_operations_are_evaluated)
 {
     GIVES(7, L + 3, L + 4, DW_OP_PLUS);
     GIVES(-1, L + 3, L + 4, DW_OP_MINUS);
@@ -81,7 +81,7 @@ static void arithmetic_operations_are_evaluated(void **state)
     GIVES(134, L + 4, DW_OP_PLUS_UCONST, 0x82, 1);
 }
 
-static void comparisons_are_signed(void **state)
+TEST(comparisons_are_signed)
 {
     GIVES(1, M1, 0xff, L + 0, DW_OP_LT);
     GIVES(1, M1, 0xff, L + 0, DW_OP_LE);
@@ -91,7 +91,7 @@ static void comparisons_are_signed(void **state)
     GIVES(1, M1, 0xff, L + 0, DW_OP_NE);
 }
 
-static void stack_operations_reorder_the_stack(void **state)
+TEST(stack_operations_reorder_the_stack)
 {
     GIVES(1000, DW_OP_NOP); /* the stack starts with the CFA */
     GIVES(2000, DW_OP_DUP, DW_OP_PLUS);
@@ -104,7 +104,7 @@ static void stack_operations_reorder_the_stack(void **state)
     GIVES(3, L + 1, L + 2, L + 3, DW_OP_ROT, DW_OP_DROP, DW_OP_DROP);
 }
 
-static void registers_and_memory_are_read(void **state)
+TEST(registers_and_memory_are_read)
 {
     uint64_t value, missing;
 
@@ -123,7 +123,7 @@ static void registers_and_memory_are_read(void **state)
     assert_int_equal(missing, BASE + 0x11);
 }
 
-static void jumps_stay_inside_the_expression(void **state)
+TEST(jumps_stay_inside_the_expression)
 {
     GIVES(5, L + 5, DW_OP_SKIP, 1, 0, L + 6);
     GIVES(6, L + 6, L + 0, DW_OP_BRA, 1, 0, DW_OP_NOP);
@@ -134,7 +134,7 @@ static void jumps_stay_inside_the_expression(void **state)
 }
 
 /* Expressions that would hang or crash a program that trusts the file. */
-static void hostile_expressions_are_refused(void **state)
+TEST(hostile_expressions_are_refused)
 {
     REFUSED(DW_OP_SKIP, 0xfd, 0xff);            /* endless loop */
     REFUSED(DW_OP_DUP, DW_OP_SKIP, 0xfc, 0xff); /* endless loop that grows the stack */
@@ -151,17 +151,4 @@ static void hostile_expressions_are_refused(void **state)
     REFUSED(DW_OP_ADDR, 1, 2, 3, 4, 5, 6, 7, 8); /* memory of the file, which is not available */
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constants_of_every_size_are_pushed),
-        cmocka_unit_test(arithmetic_operations_are_evaluated),
-        cmocka_unit_test(comparisons_are_signed),
-        cmocka_unit_test(stack_operations_reorder_the_stack),
-        cmocka_unit_test(registers_and_memory_are_read),
-        cmocka_unit_test(jumps_stay_inside_the_expression),
-        cmocka_unit_test(hostile_expressions_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -192,7 +192,7 @@ static struct symbol fetched(struct fetching *g, struct module *m, uint64_t offs
     return settled(&g->setup, m, offset);
 }
 
-static void a_stripped_module_gets_its_symbols_from_a_debuginfod_server(void **state)
+TEST(a_stripped_module_gets_its_symbols_from_a_debuginfod_server)
 {
     struct fetching g;
     struct module *m;
@@ -208,7 +208,7 @@ static void a_stripped_module_gets_its_symbols_from_a_debuginfod_server(void **s
     stop_and_remove(&g);
 }
 
-static void two_modules_of_the_same_build_are_fetched_once(void **state)
+TEST(two_modules_of_the_same_build_are_fetched_once)
 {
     struct fetching g;
     struct module *m, *other;
@@ -225,7 +225,7 @@ static void two_modules_of_the_same_build_are_fetched_once(void **state)
     stop_and_remove(&g);
 }
 
-static void a_module_with_all_its_symbols_is_not_fetched(void **state)
+TEST(a_module_with_all_its_symbols_is_not_fetched)
 {
     struct elf_maker maker = { .symbols = &plain, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 0x3e };
     struct fetching g;
@@ -239,7 +239,7 @@ static void a_module_with_all_its_symbols_is_not_fetched(void **state)
     stop_and_remove(&g);
 }
 
-static void missing_files_are_reported_and_not_requested_again(void **state)
+TEST(missing_files_are_reported_and_not_requested_again)
 {
     struct fetching g;
     struct module *m, *other;
@@ -276,27 +276,27 @@ static void expect_trouble(enum behaviour behaviour, const char *words)
     stop_and_remove(&g);
 }
 
-static void hanging_servers_time_out(void **state)
+TEST(hanging_servers_time_out)
 {
     expect_trouble(HANGS, "debuginfod: the server does not respond");
 }
 
-static void servers_that_stop_in_the_middle_time_out(void **state)
+TEST(servers_that_stop_in_the_middle_time_out)
 {
     expect_trouble(STALLS, "debuginfod: the server does not respond");
 }
 
-static void invalid_debug_files_are_refused(void **state)
+TEST(invalid_debug_files_are_refused)
 {
     expect_trouble(SENDS_GARBAGE, "debuginfod: the server sent an unusable file");
 }
 
-static void debug_files_of_another_build_are_refused(void **state)
+TEST(debug_files_of_another_build_are_refused)
 {
     expect_trouble(SENDS_ANOTHER, "debuginfod: the server sent an unusable file");
 }
 
-static void a_running_fetch_shows_progress_and_does_not_delay_exit(void **state)
+TEST(a_running_fetch_shows_progress_and_does_not_delay_exit)
 {
     struct symbolizer_stats stats;
     uint64_t end_ns = clock_now_ns() + LONG_ENOUGH;
@@ -318,7 +318,7 @@ static void a_running_fetch_shows_progress_and_does_not_delay_exit(void **state)
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child remains */
 }
 
-static void nothing_is_fetched_without_servers(void **state)
+TEST_WITH(nothing_is_fetched_without_servers, set_up, tear_down)
 {
     struct setup *s = *state;
 
@@ -326,20 +326,4 @@ static void nothing_is_fetched_without_servers(void **state)
     assert_true(symbolizer_settle_fetches(s->sy, 0));
 }
 
-int main(int argc, char **argv)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stripped_module_gets_its_symbols_from_a_debuginfod_server),
-        cmocka_unit_test(two_modules_of_the_same_build_are_fetched_once),
-        cmocka_unit_test(a_module_with_all_its_symbols_is_not_fetched),
-        cmocka_unit_test(missing_files_are_reported_and_not_requested_again),
-        cmocka_unit_test(hanging_servers_time_out),
-        cmocka_unit_test(servers_that_stop_in_the_middle_time_out),
-        cmocka_unit_test(invalid_debug_files_are_refused),
-        cmocka_unit_test(debug_files_of_another_build_are_refused),
-        cmocka_unit_test(a_running_fetch_shows_progress_and_does_not_delay_exit),
-        WITH_SETUP(nothing_is_fetched_without_servers),
-    };
-
-    SYMBOLIZER_TESTS(argc, argv, tests);
-}
+SYMBOLIZER_TEST_MAIN(NULL, NULL)

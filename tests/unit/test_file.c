@@ -26,6 +26,8 @@ static int remove_file(void **state)
     return unlink(path);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, make_file, remove_file)
+
 static void write_text(const char *text)
 {
     FILE *f = fopen(path, "w");
@@ -35,7 +37,7 @@ static void write_text(const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
-static void a_file_is_read_whole(void **state)
+FIXTURE_TEST(a_file_is_read_whole)
 {
     struct buf b = { 0 };
     struct error e = { 0 };
@@ -50,7 +52,7 @@ static void a_file_is_read_whole(void **state)
     buf_done(&b);
 }
 
-static void a_file_of_many_chunks_is_read_whole(void **state)
+FIXTURE_TEST(a_file_of_many_chunks_is_read_whole)
 {
     struct buf b = { 0 }, expected = { 0 };
     int i;
@@ -64,7 +66,7 @@ static void a_file_of_many_chunks_is_read_whole(void **state)
     buf_done(&expected);
 }
 
-static void files_over_the_size_limit_are_refused(void **state)
+FIXTURE_TEST(files_over_the_size_limit_are_refused)
 {
     struct buf b = { 0 };
     struct error e = { 0 };
@@ -77,7 +79,7 @@ static void files_over_the_size_limit_are_refused(void **state)
     buf_done(&b);
 }
 
-static void procfs_files_of_size_zero_are_read(void **state)
+TEST(procfs_files_of_size_zero_are_read)
 {
     struct buf b = { 0 };
 
@@ -90,7 +92,7 @@ static void procfs_files_of_size_zero_are_read(void **state)
     buf_done(&b);
 }
 
-static void a_missing_file_is_reported_with_the_errno_text(void **state)
+TEST(a_missing_file_is_reported_with_the_errno_text)
 {
     struct buf b = { 0 };
     struct error e = { 0 };
@@ -103,7 +105,7 @@ static void a_missing_file_is_reported_with_the_errno_text(void **state)
     assert_int_equal(e.sys, EISDIR);
 }
 
-static void reading_a_fifo_does_not_block(void **state)
+FIXTURE_TEST(reading_a_fifo_does_not_block)
 {
     struct buf b = { 0 };
 
@@ -115,7 +117,7 @@ static void reading_a_fifo_does_not_block(void **state)
     assert_int_equal(b.len, 0);
 }
 
-static void paths_may_be_relative_to_an_open_folder(void **state)
+TEST(paths_may_be_relative_to_an_open_folder)
 {
     int folder = open("/", O_RDONLY | O_DIRECTORY);
     struct buf b = { 0 };
@@ -128,7 +130,7 @@ static void paths_may_be_relative_to_an_open_folder(void **state)
     buf_done(&b);
 }
 
-static void decimal_and_hexadecimal_numbers_are_parsed(void **state)
+FIXTURE_TEST(decimal_and_hexadecimal_numbers_are_parsed)
 {
     static const struct {
         const char *text;
@@ -147,7 +149,7 @@ static void decimal_and_hexadecimal_numbers_are_parsed(void **state)
     }
 }
 
-static void invalid_numbers_are_refused(void **state)
+FIXTURE_TEST(invalid_numbers_are_refused)
 {
     static const char *const bad[] = { "",   "\n", "-1",   "+1",  " 1",
                                        "1x", "0x", "0x-1", "1 2", "18446744073709551616" };
@@ -163,7 +165,7 @@ static void invalid_numbers_are_refused(void **state)
     assert_int_equal(v, 77);
 }
 
-static void a_full_disk_has_its_own_error_class(void **state)
+TEST(a_full_disk_has_its_own_error_class)
 {
     struct error e = { 0 };
     int fd = open("/dev/full", O_WRONLY);
@@ -179,7 +181,7 @@ static void a_full_disk_has_its_own_error_class(void **state)
 }
 
 /* The parent writes to a small non-blocking pipe from which the child reads slowly. */
-static void writes_wait_for_non_blocking_descriptors(void **state)
+TEST(writes_wait_for_non_blocking_descriptors)
 {
     enum { SIZE = 1 << 20 };
     static char bytes[SIZE];
@@ -206,7 +208,7 @@ static void writes_wait_for_non_blocking_descriptors(void **state)
     assert_int_equal(status, 0);
 }
 
-static void an_elf_file_is_recognized_by_its_first_bytes(void **state)
+FIXTURE_TEST(an_elf_file_is_recognized_by_its_first_bytes)
 {
     static const char *const texts[] = { "", "\177EL", "ELF of another kind", "\177ELF" };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -219,22 +221,4 @@ static void an_elf_file_is_recognized_by_its_first_bytes(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_file_is_read_whole, make_file, remove_file),
-        cmocka_unit_test_setup_teardown(an_elf_file_is_recognized_by_its_first_bytes, make_file, remove_file),
-        cmocka_unit_test_setup_teardown(a_file_of_many_chunks_is_read_whole, make_file, remove_file),
-        cmocka_unit_test_setup_teardown(files_over_the_size_limit_are_refused, make_file, remove_file),
-        cmocka_unit_test(procfs_files_of_size_zero_are_read),
-        cmocka_unit_test(a_missing_file_is_reported_with_the_errno_text),
-        cmocka_unit_test_setup_teardown(reading_a_fifo_does_not_block, make_file, remove_file),
-        cmocka_unit_test(paths_may_be_relative_to_an_open_folder),
-        cmocka_unit_test_setup_teardown(decimal_and_hexadecimal_numbers_are_parsed, make_file, remove_file),
-        cmocka_unit_test_setup_teardown(invalid_numbers_are_refused, make_file, remove_file),
-        cmocka_unit_test(a_full_disk_has_its_own_error_class),
-        cmocka_unit_test(writes_wait_for_non_blocking_descriptors),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

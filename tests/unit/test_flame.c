@@ -29,6 +29,8 @@ static int teardown(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, setup, teardown)
+
 /* Builds the tree. Function numbers equal frame numbers; siblings are in that order. */
 static void build(struct world *w)
 {
@@ -99,7 +101,7 @@ static void assert_consistent(const struct world *w, uint32_t columns)
     }
 }
 
-static void an_empty_tree_has_no_boxes(void **state)
+FIXTURE_TEST(an_empty_tree_has_no_boxes)
 {
     struct world *w = *state;
 
@@ -113,7 +115,7 @@ static void an_empty_tree_has_no_boxes(void **state)
     assert_int_equal(w->flame.rows, 1);
 }
 
-static void widths_are_proportional_to_weights(void **state)
+FIXTURE_TEST(widths_are_proportional_to_weights)
 {
     struct world *w = *state;
 
@@ -132,7 +134,7 @@ static void widths_are_proportional_to_weights(void **state)
     assert_int_equal(w->flame.hidden_weight, 0);
 }
 
-static void self_weight_leaves_space_on_the_right(void **state)
+FIXTURE_TEST(self_weight_leaves_space_on_the_right)
 {
     struct world *w = *state;
 
@@ -147,7 +149,7 @@ static void self_weight_leaves_space_on_the_right(void **state)
     assert_int_equal(flame_box_at(&w->flame, 2, 5), -1);
 }
 
-static void left_over_cells_go_to_the_largest_remainders(void **state)
+FIXTURE_TEST(left_over_cells_go_to_the_largest_remainders)
 {
     struct world *w = *state;
 
@@ -161,7 +163,7 @@ static void left_over_cells_go_to_the_largest_remainders(void **state)
     assert_box(w, "3", 1, 6, 4);
 }
 
-static void equal_remainders_are_served_from_left_to_right(void **state)
+FIXTURE_TEST(equal_remainders_are_served_from_left_to_right)
 {
     struct world *w = *state;
 
@@ -175,7 +177,7 @@ static void equal_remainders_are_served_from_left_to_right(void **state)
     assert_box(w, "3", 1, 4, 1);
 }
 
-static void boxes_without_a_cell_are_hidden_with_their_children(void **state)
+FIXTURE_TEST(boxes_without_a_cell_are_hidden_with_their_children)
 {
     struct world *w = *state;
 
@@ -191,7 +193,7 @@ static void boxes_without_a_cell_are_hidden_with_their_children(void **state)
     assert_int_equal(w->flame.hidden_weight, 3);
 }
 
-static void boxes_without_a_cell_share_one_box_on_the_right(void **state)
+FIXTURE_TEST(boxes_without_a_cell_share_one_box_on_the_right)
 {
     struct world *w = *state;
 
@@ -217,7 +219,7 @@ static void boxes_without_a_cell_share_one_box_on_the_right(void **state)
     assert_consistent(w, 10);
 }
 
-static void one_column_boxes_are_shared_unless_one_child_dominates(void **state)
+FIXTURE_TEST(one_column_boxes_are_shared_unless_one_child_dominates)
 {
     struct world *w = *state;
 
@@ -237,7 +239,7 @@ static void one_column_boxes_are_shared_unless_one_child_dominates(void **state)
     assert_consistent(w, 2);
 }
 
-static void many_equal_boxes_share_their_total_width(void **state)
+FIXTURE_TEST(many_equal_boxes_share_their_total_width)
 {
     struct world *w = *state;
     char path[3] = "11";
@@ -258,7 +260,7 @@ static void many_equal_boxes_share_their_total_width(void **state)
     assert_int_equal(weight, 9);
 }
 
-static void only_fractions_of_cells_are_hidden(void **state)
+FIXTURE_TEST(only_fractions_of_cells_are_hidden)
 {
     struct world *w = *state;
     const struct flame *f = &w->flame;
@@ -283,7 +285,7 @@ static void only_fractions_of_cells_are_hidden(void **state)
     }
 }
 
-static void a_zoomed_box_has_the_full_width_below_its_ancestors(void **state)
+FIXTURE_TEST(a_zoomed_box_has_the_full_width_below_its_ancestors)
 {
     struct world *w = *state;
 
@@ -307,7 +309,7 @@ static void a_zoomed_box_has_the_full_width_below_its_ancestors(void **state)
     assert_box(w, "15", 2, 10, 40);
 }
 
-static void boxes_are_found_by_their_cells(void **state)
+FIXTURE_TEST(boxes_are_found_by_their_cells)
 {
     struct world *w = *state;
     const struct flame *f = &w->flame;
@@ -327,7 +329,7 @@ static void boxes_are_found_by_their_cells(void **state)
     assert_int_equal(flame_box_at(f, 0, 90), -1);
 }
 
-static void random_layouts_are_consistent_and_near_the_exact_widths(void **state)
+FIXTURE_TEST(random_layouts_are_consistent_and_near_the_exact_widths)
 {
     struct world *w = *state;
     const struct flame *f = &w->flame;
@@ -347,7 +349,7 @@ static void random_layouts_are_consistent_and_near_the_exact_widths(void **state
     }
 }
 
-static void a_layout_of_zero_columns_is_empty(void **state)
+FIXTURE_TEST(a_layout_of_zero_columns_is_empty)
 {
     struct world *w = *state;
 
@@ -358,7 +360,7 @@ static void a_layout_of_zero_columns_is_empty(void **state)
     assert_int_equal(w->flame.hidden_weight, 60);
 }
 
-static void huge_weights_do_not_overflow(void **state)
+FIXTURE_TEST(huge_weights_do_not_overflow)
 {
     struct world *w = *state;
 
@@ -370,7 +372,7 @@ static void huge_weights_do_not_overflow(void **state)
     assert_box(w, "2", 1, 30000, 30000);
 }
 
-static void overflowed_sums_still_give_a_consistent_layout(void **state)
+FIXTURE_TEST(overflowed_sums_still_give_a_consistent_layout)
 {
     struct world *w = *state;
 
@@ -385,7 +387,7 @@ static void overflowed_sums_still_give_a_consistent_layout(void **state)
     }
 }
 
-static void zero_weights_show_only_the_root(void **state)
+FIXTURE_TEST(zero_weights_show_only_the_root)
 {
     struct world *w = *state;
 
@@ -395,7 +397,7 @@ static void zero_weights_show_only_the_root(void **state)
     assert_int_equal(w->flame.n, 1);
 }
 
-static void deep_stacks_are_drawn_down_to_the_last_row(void **state)
+FIXTURE_TEST(deep_stacks_are_drawn_down_to_the_last_row)
 {
     struct world *w = *state;
     struct sample s = { .time_ns = 1, .weight = 3 };
@@ -411,29 +413,4 @@ static void deep_stacks_are_drawn_down_to_the_last_row(void **state)
         assert_int_equal(w->flame.boxes[i].width, 7);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_empty_tree_has_no_boxes, setup, teardown),
-        cmocka_unit_test_setup_teardown(widths_are_proportional_to_weights, setup, teardown),
-        cmocka_unit_test_setup_teardown(self_weight_leaves_space_on_the_right, setup, teardown),
-        cmocka_unit_test_setup_teardown(left_over_cells_go_to_the_largest_remainders, setup, teardown),
-        cmocka_unit_test_setup_teardown(equal_remainders_are_served_from_left_to_right, setup, teardown),
-        cmocka_unit_test_setup_teardown(boxes_without_a_cell_are_hidden_with_their_children, setup, teardown),
-        cmocka_unit_test_setup_teardown(boxes_without_a_cell_share_one_box_on_the_right, setup, teardown),
-        cmocka_unit_test_setup_teardown(one_column_boxes_are_shared_unless_one_child_dominates, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(many_equal_boxes_share_their_total_width, setup, teardown),
-        cmocka_unit_test_setup_teardown(only_fractions_of_cells_are_hidden, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_zoomed_box_has_the_full_width_below_its_ancestors, setup, teardown),
-        cmocka_unit_test_setup_teardown(boxes_are_found_by_their_cells, setup, teardown),
-        cmocka_unit_test_setup_teardown(random_layouts_are_consistent_and_near_the_exact_widths, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_layout_of_zero_columns_is_empty, setup, teardown),
-        cmocka_unit_test_setup_teardown(huge_weights_do_not_overflow, setup, teardown),
-        cmocka_unit_test_setup_teardown(overflowed_sums_still_give_a_consistent_layout, setup, teardown),
-        cmocka_unit_test_setup_teardown(zero_weights_show_only_the_root, setup, teardown),
-        cmocka_unit_test_setup_teardown(deep_stacks_are_drawn_down_to_the_last_row, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

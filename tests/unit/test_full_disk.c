@@ -83,7 +83,7 @@ static void check_at(const struct exporter *x, void *plan, const struct buf *who
     buf_done(&left);
 }
 
-static void every_export_format_reports_a_full_disk_at_any_byte(void **state)
+TEST_WITH(every_export_format_reports_a_full_disk_at_any_byte, open_recording, close_recording)
 {
     for (size_t i = 0; i < export_table_n; i++) {
         const struct exporter *x = export_table[i];
@@ -106,13 +106,4 @@ static void every_export_format_reports_a_full_disk_at_any_byte(void **state)
 }
 
 /* If started as a worker it must act as one, or it would start itself endlessly. */
-int main(int argc, char **argv)
-{
-    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
-        symbol_worker_main(3);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_export_format_reports_a_full_disk_at_any_byte, open_recording,
-                                        close_recording),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+WORKER_TEST_MAIN(NULL, NULL)

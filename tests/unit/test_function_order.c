@@ -11,7 +11,7 @@ static struct view_function funcs[] = { { 0 },
 static struct view_group_info groups[] = { { .full = "late" }, { .full = "early" } };
 static const struct view of = { .funcs = funcs, .n_funcs = 4, .groups = groups, .n_groups = 2 };
 
-static void functions_with_equal_shares_are_in_order_of_their_names(void **state)
+TEST(functions_with_equal_shares_are_in_order_of_their_names)
 {
     struct function_row rows[] = { { .func = 1, .self_weight = 5, .total_weight = 7 },
                                    { .func = 2, .self_weight = 5, .total_weight = 7 },
@@ -29,7 +29,7 @@ static void functions_with_equal_shares_are_in_order_of_their_names(void **state
     assert_int_equal(rows[5].func, 1);
 }
 
-static void the_number_of_samples_can_come_before_the_weight(void **state)
+TEST(the_number_of_samples_can_come_before_the_weight)
 {
     struct function_row rows[] = { { .func = 1, .self_weight = 9, .self_count = 1 },
                                    { .func = 2, .self_weight = 1, .self_count = 2 } };
@@ -42,12 +42,4 @@ static void the_number_of_samples_can_come_before_the_weight(void **state)
     function_order(&f, &of, false);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_with_equal_shares_are_in_order_of_their_names),
-        cmocka_unit_test(the_number_of_samples_can_come_before_the_weight),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

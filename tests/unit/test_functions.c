@@ -27,6 +27,8 @@ static int teardown(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, setup, teardown)
+
 /* In most tests frame number k is function k. */
 static const uint32_t same[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
 
@@ -65,7 +67,7 @@ static void assert_row(const struct world *w, uint32_t func, uint32_t group, uin
     assert_int_equal(row->total_weight, total);
 }
 
-static void an_empty_result_has_no_rows(void **state)
+FIXTURE_TEST(an_empty_result_has_no_rows)
 {
     struct world *w = *state;
 
@@ -73,7 +75,7 @@ static void an_empty_result_has_no_rows(void **state)
     assert_int_equal(w->functions.n, 0);
 }
 
-static void self_counts_leaves_and_total_counts_whole_stacks(void **state)
+FIXTURE_TEST(self_counts_leaves_and_total_counts_whole_stacks)
 {
     struct world *w = *state;
 
@@ -91,7 +93,7 @@ static void self_counts_leaves_and_total_counts_whole_stacks(void **state)
     assert_int_equal(row_of(w, 2, 0)->self_count, 1);
 }
 
-static void a_recursive_function_counts_once_per_sample(void **state)
+FIXTURE_TEST(a_recursive_function_counts_once_per_sample)
 {
     struct world *w = *state;
 
@@ -104,7 +106,7 @@ static void a_recursive_function_counts_once_per_sample(void **state)
     assert_int_equal(row_of(w, 2, 0)->total_count, 2);
 }
 
-static void frames_of_one_function_at_two_addresses_share_a_row(void **state)
+FIXTURE_TEST(frames_of_one_function_at_two_addresses_share_a_row)
 {
     static const uint32_t func_of[] = { 0, 1, 2, 2, 2 };
     struct world *w = *state;
@@ -118,7 +120,7 @@ static void frames_of_one_function_at_two_addresses_share_a_row(void **state)
     assert_row(w, 2, 0, 111, 111);
 }
 
-static void an_omitted_frame_gives_its_self_weight_to_its_caller(void **state)
+FIXTURE_TEST(an_omitted_frame_gives_its_self_weight_to_its_caller)
 {
     static const uint32_t func_of[] = { 0, 1, 0, 3, 0 };
     struct world *w = *state;
@@ -135,7 +137,7 @@ static void an_omitted_frame_gives_its_self_weight_to_its_caller(void **state)
     assert_row(w, 3, 0, 10, 10);
 }
 
-static void rows_can_be_grouped(void **state)
+FIXTURE_TEST(rows_can_be_grouped)
 {
     struct world *w = *state;
 
@@ -158,7 +160,7 @@ static void rows_can_be_grouped(void **state)
     assert_row(w, 2, 0, 11, 11);
 }
 
-static void many_groups_keep_every_sample(void **state)
+FIXTURE_TEST(many_groups_keep_every_sample)
 {
     enum { GROUPS = 5000 };
     struct world *w = *state;
@@ -179,7 +181,7 @@ static void many_groups_keep_every_sample(void **state)
     mem_free(groups);
 }
 
-static void one_function_for_all_frames_counts_each_sample_once(void **state)
+FIXTURE_TEST(one_function_for_all_frames_counts_each_sample_once)
 {
     uint32_t *funcs;
     struct world *w = *state;
@@ -203,7 +205,7 @@ static void one_function_for_all_frames_counts_each_sample_once(void **state)
     mem_free(funcs);
 }
 
-static void samples_without_a_stack_have_a_row_only_on_request(void **state)
+FIXTURE_TEST(samples_without_a_stack_have_a_row_only_on_request)
 {
     struct world *w = *state;
     uint32_t funcs[] = { 0, 1 };
@@ -223,7 +225,7 @@ static void samples_without_a_stack_have_a_row_only_on_request(void **state)
     }
 }
 
-static void leaf_only_tables_have_no_totals(void **state)
+FIXTURE_TEST(leaf_only_tables_have_no_totals)
 {
     struct world *w = *state;
 
@@ -236,7 +238,7 @@ static void leaf_only_tables_have_no_totals(void **state)
     assert_int_equal(row_of(w, 3, 0)->trend[0], 10);
 }
 
-static void filtered_entries_create_no_rows(void **state)
+FIXTURE_TEST(filtered_entries_create_no_rows)
 {
     struct world *w = *state;
     uint32_t *funcs;
@@ -252,7 +254,7 @@ static void filtered_entries_create_no_rows(void **state)
     assert_row(w, 1, 0, 0, 10);
 }
 
-static void very_deep_stacks_need_no_deep_recursion(void **state)
+FIXTURE_TEST(very_deep_stacks_need_no_deep_recursion)
 {
     struct world *w = *state;
     struct sample s = { .time_ns = 1, .weight = 3 };
@@ -326,7 +328,7 @@ static void compare_row(const struct world *w, const uint32_t *func_of, uint32_t
     assert_memory_equal(row->trend, want.trend, sizeof want.trend);
 }
 
-static void random_tables_match_a_per_sample_oracle(void **state)
+FIXTURE_TEST(random_tables_match_a_per_sample_oracle)
 {
     static const uint32_t group[] = { 0, 1, 2, 0, 1, 2, 0, 1, 2 };
     struct world *w = *state;
@@ -368,7 +370,7 @@ static void filter_by_leaf(struct result *r, uint32_t leaf)
     mem_free(drop);
 }
 
-static void an_incrementally_updated_table_equals_a_rebuilt_one(void **state)
+FIXTURE_TEST(an_incrementally_updated_table_equals_a_rebuilt_one)
 {
     static const uint32_t group[] = { 0, 1, 2, 0, 1, 2, 0, 1, 2 };
     struct world *w = *state;
@@ -403,7 +405,7 @@ static void an_incrementally_updated_table_equals_a_rebuilt_one(void **state)
     assert_true(gone_on > 100);
 }
 
-static void a_table_that_missed_a_result_is_rebuilt(void **state)
+FIXTURE_TEST(a_table_that_missed_a_result_is_rebuilt)
 {
     struct world *w = *state;
 
@@ -432,7 +434,7 @@ static void query_and_update(struct world *w)
 }
 
 /* The first samples arrive after an empty query, with a trie that replaced a larger one. */
-static void an_empty_table_can_be_updated_after_its_trie_was_replaced(void **state)
+FIXTURE_TEST(an_empty_table_can_be_updated_after_its_trie_was_replaced)
 {
     static const char *const others[] = { "34", "56", "78", "7654" };
     struct world *w = *state;
@@ -455,27 +457,4 @@ static void an_empty_table_can_be_updated_after_its_trie_was_replaced(void **sta
     assert_row(w, 8, 0, 5, 5);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_empty_result_has_no_rows, setup, teardown),
-        cmocka_unit_test_setup_teardown(self_counts_leaves_and_total_counts_whole_stacks, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_recursive_function_counts_once_per_sample, setup, teardown),
-        cmocka_unit_test_setup_teardown(frames_of_one_function_at_two_addresses_share_a_row, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_omitted_frame_gives_its_self_weight_to_its_caller, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(rows_can_be_grouped, setup, teardown),
-        cmocka_unit_test_setup_teardown(many_groups_keep_every_sample, setup, teardown),
-        cmocka_unit_test_setup_teardown(one_function_for_all_frames_counts_each_sample_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(samples_without_a_stack_have_a_row_only_on_request, setup, teardown),
-        cmocka_unit_test_setup_teardown(leaf_only_tables_have_no_totals, setup, teardown),
-        cmocka_unit_test_setup_teardown(filtered_entries_create_no_rows, setup, teardown),
-        cmocka_unit_test_setup_teardown(very_deep_stacks_need_no_deep_recursion, setup, teardown),
-        cmocka_unit_test_setup_teardown(random_tables_match_a_per_sample_oracle, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_incrementally_updated_table_equals_a_rebuilt_one, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_table_that_missed_a_result_is_rebuilt, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_empty_table_can_be_updated_after_its_trie_was_replaced, setup,
-                                        teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

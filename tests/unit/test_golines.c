@@ -98,7 +98,7 @@ static void check_work(const struct golines *g)
     assert_true(!place.n && !place.file && !place.unit_high);
 }
 
-static void inlined_calls_are_found_in_both_layouts(void **state)
+TEST(inlined_calls_are_found_in_both_layouts)
 {
     struct go_maker m;
     struct golines g;
@@ -110,7 +110,7 @@ static void inlined_calls_are_found_in_both_layouts(void **state)
     }
 }
 
-static void lines_are_found_without_the_inlined_calls(void **state)
+TEST(lines_are_found_without_the_inlined_calls)
 {
     struct lines_location place;
     struct go_maker m;
@@ -125,7 +125,7 @@ static void lines_are_found_without_the_inlined_calls(void **state)
     expect_line(&place, "/src/other.go", 31);
 }
 
-static void files_and_lines_can_be_omitted(void **state)
+TEST(files_and_lines_can_be_omitted)
 {
     struct lines_location place;
     struct go_maker m;
@@ -139,7 +139,7 @@ static void files_and_lines_can_be_omitted(void **state)
     assert_true(!place.inlined[0].file && !place.inlined[1].line);
 }
 
-static void circular_inlined_calls_terminate(void **state)
+TEST(circular_inlined_calls_terminate)
 {
     static const struct go_call circle[] = { { "main.two", 0x20 },
                                              { "main.one", 0x18 },
@@ -155,7 +155,7 @@ static void circular_inlined_calls_terminate(void **state)
     assert_string_equal(place.inlined[LINES_DEPTH_MAX - 1].name, LINES_MORE);
 }
 
-static void a_search_past_its_deadline_is_abandoned(void **state)
+TEST(a_search_past_its_deadline_is_abandoned)
 {
     static const struct go_call circle[] = { { "main.two", 0x20 },
                                              { "main.one", 0x18 },
@@ -169,7 +169,7 @@ static void a_search_past_its_deadline_is_abandoned(void **state)
     assert_int_equal(golines_find(&g, TEXT + WORK + 0x20, true, 0, &place), LINES_FIND_LATE);
 }
 
-static void damaged_tables_are_handled(void **state)
+TEST(damaged_tables_are_handled)
 {
     static struct lines_location place;
     struct go_maker m, whole;
@@ -262,30 +262,16 @@ static void check_program(int fd)
     lines_close(m);
 }
 
-static void inlined_calls_are_found_in_a_program_without_debug_information(void **state)
+TEST(inlined_calls_are_found_in_a_program_without_debug_information)
 {
     check_program(open_program(GO_118));
     check_program(open_program(GO_120));
 }
 
-static void inlined_calls_are_found_in_a_position_independent_program(void **state)
+TEST(inlined_calls_are_found_in_a_position_independent_program)
 {
     check_program(open_relocated(GO_118));
     check_program(open_relocated(GO_120));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inlined_calls_are_found_in_both_layouts),
-        cmocka_unit_test(lines_are_found_without_the_inlined_calls),
-        cmocka_unit_test(files_and_lines_can_be_omitted),
-        cmocka_unit_test(circular_inlined_calls_terminate),
-        cmocka_unit_test(a_search_past_its_deadline_is_abandoned),
-        cmocka_unit_test(damaged_tables_are_handled),
-        cmocka_unit_test(inlined_calls_are_found_in_a_program_without_debug_information),
-        cmocka_unit_test(inlined_calls_are_found_in_a_position_independent_program),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

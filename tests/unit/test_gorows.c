@@ -104,7 +104,7 @@ static void expect_saved(const struct go_maker *m, uint64_t into, int cfa, int f
     assert_int_equal(row.ra_offset, -8);
 }
 
-static void frame_sizes_are_exact_in_every_go_version(void **state)
+TEST(frame_sizes_are_exact_in_every_go_version)
 {
     struct go_maker m;
 
@@ -127,7 +127,7 @@ static void frame_sizes_are_exact_in_every_go_version(void **state)
     }
 }
 
-static void rows_locate_the_frame_pointer_saved_by_assembly_functions(void **state)
+TEST(rows_locate_the_frame_pointer_saved_by_assembly_functions)
 {
     struct go_maker m;
 
@@ -138,7 +138,7 @@ static void rows_locate_the_frame_pointer_saved_by_assembly_functions(void **sta
     mem_free(m.blob);
 }
 
-static void rows_mark_stack_ends_and_stack_switches(void **state)
+TEST(rows_mark_stack_ends_and_stack_switches)
 {
     struct go_maker m;
 
@@ -165,7 +165,7 @@ static void rows_mark_stack_ends_and_stack_switches(void **state)
     }
 }
 
-static void the_program_entry_point_ends_the_stack(void **state)
+TEST(the_program_entry_point_ends_the_stack)
 {
     struct error e = { 0 };
     struct go_maker m;
@@ -219,7 +219,7 @@ static void expect_frame(const struct dump *d, uint32_t i, uint64_t addr, bool e
     assert_int_equal(d->frames[i].exact, exact);
 }
 
-static void callbacks_from_c_continue_below_the_cgo_call(void **state)
+TEST(callbacks_from_c_continue_below_the_cgo_call)
 {
     struct dump d = { .words = {
                           [0] = GO_TEXT + SWITCH, [1] = GO_TEXT + WORK + 0x15, [5] = GO_TEXT + GOEXIT + 1 } };
@@ -235,7 +235,7 @@ static void callbacks_from_c_continue_below_the_cgo_call(void **state)
     mem_free(d.m.blob);
 }
 
-static void unwinding_reports_that_the_stack_continues_elsewhere(void **state)
+TEST(unwinding_reports_that_the_stack_continues_elsewhere)
 {
     struct dump d = { .words = { [0] = GO_TEXT + SYSTEM + 0x15, [1] = GO_TEXT + WORK + 0x15 } };
 
@@ -251,7 +251,7 @@ static void unwinding_reports_that_the_stack_continues_elsewhere(void **state)
 }
 
 /* The first byte of a function has another row than the byte before. */
-static void the_frame_interrupted_by_preemption_is_exact(void **state)
+TEST(the_frame_interrupted_by_preemption_is_exact)
 {
     struct dump d = { .words = { [0] = GO_TEXT + WORK, [1] = GO_TEXT + GOEXIT + 1 } };
 
@@ -263,7 +263,7 @@ static void the_frame_interrupted_by_preemption_is_exact(void **state)
     mem_free(d.m.blob);
 }
 
-static void a_new_thread_has_no_caller(void **state)
+TEST(a_new_thread_has_no_caller)
 {
     struct go_maker m;
 
@@ -273,7 +273,7 @@ static void a_new_thread_has_no_caller(void **state)
     mem_free(m.blob);
 }
 
-static void damaged_tables_are_handled(void **state)
+TEST(damaged_tables_are_handled)
 {
     for (enum go_version v = 0; v < GO_VERSIONS; v++) {
         struct go_maker m, whole;
@@ -296,19 +296,4 @@ static void damaged_tables_are_handled(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frame_sizes_are_exact_in_every_go_version),
-        cmocka_unit_test(rows_locate_the_frame_pointer_saved_by_assembly_functions),
-        cmocka_unit_test(rows_mark_stack_ends_and_stack_switches),
-        cmocka_unit_test(the_program_entry_point_ends_the_stack),
-        cmocka_unit_test(callbacks_from_c_continue_below_the_cgo_call),
-        cmocka_unit_test(unwinding_reports_that_the_stack_continues_elsewhere),
-        cmocka_unit_test(the_frame_interrupted_by_preemption_is_exact),
-        cmocka_unit_test(a_new_thread_has_no_caller),
-        cmocka_unit_test(damaged_tables_are_handled),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -49,6 +49,8 @@ static int teardown(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, setup, teardown)
+
 static void add_sample(struct world *w, const char *stack, uint8_t event, uint64_t weight, uint8_t flags)
 {
     struct sample s = { .time_ns = w->f.n + 1, .weight = weight, .event = event, .flags = flags };
@@ -89,7 +91,7 @@ static double shown_value(const struct world *w, enum group_column_kind kind, ui
 }
 
 /* 900 samples of 1 in one thread, then 200 in two threads: 900 moments, and 100. */
-static void latency_counts_a_moment_once(void **state)
+FIXTURE_TEST(latency_counts_a_moment_once)
 {
     struct world *w = *state;
     struct session_event event = { .left_out = false };
@@ -125,7 +127,7 @@ static void latency_counts_a_moment_once(void **state)
     assert_false(w->f.query.latency); /* nothing runs in a wait */
 }
 
-static void a_query_may_want_one_parallelism(void **state)
+FIXTURE_TEST(a_query_may_want_one_parallelism)
 {
     struct world *w = *state;
     w->f.query.n_group_sums = 0;
@@ -141,7 +143,7 @@ static void a_query_may_want_one_parallelism(void **state)
     assert_int_equal(w->f.result.samples, 3);
 }
 
-static void samples_of_other_events_are_summed_separately(void **state)
+FIXTURE_TEST(samples_of_other_events_are_summed_separately)
 {
     struct world *w = *state;
     const struct result *r = &w->f.result;
@@ -159,7 +161,7 @@ static void samples_of_other_events_are_summed_separately(void **state)
     assert_int_equal(entry_sum(w, 1, 1), 40);
 }
 
-static void no_sums_are_kept_without_other_events(void **state)
+FIXTURE_TEST(no_sums_are_kept_without_other_events)
 {
     struct world *w = *state;
     w->f.query.n_group_sums = 0;
@@ -169,7 +171,7 @@ static void no_sums_are_kept_without_other_events(void **state)
     assert_int_equal(w->f.result.n_entries, 1);
 }
 
-static void weights_of_samples_from_a_multiplexed_pmu_are_summed(void **state)
+FIXTURE_TEST(weights_of_samples_from_a_multiplexed_pmu_are_summed)
 {
     struct world *w = *state;
     add_sample(w, "12", CYCLES, 10, SAMPLE_PARTLY);
@@ -179,7 +181,7 @@ static void weights_of_samples_from_a_multiplexed_pmu_are_summed(void **state)
     assert_int_equal(entry_sum(w, 0, 2), 10);
 }
 
-static void the_query_filters_samples_of_other_events_as_well(void **state)
+FIXTURE_TEST(the_query_filters_samples_of_other_events_as_well)
 {
     struct world *w = *state;
     add_group_sample(w, "12", 1000, 2000, 3);
@@ -192,7 +194,7 @@ static void the_query_filters_samples_of_other_events_as_well(void **state)
 }
 
 /* Random samples, incremental queries, and filters that reorder entries. */
-static void sums_stay_with_their_entries(void **state)
+FIXTURE_TEST(sums_stay_with_their_entries)
 {
     struct world *w = *state;
     struct result *r = &w->f.result;
@@ -225,7 +227,7 @@ static void sums_stay_with_their_entries(void **state)
 
 static const uint32_t same[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
 
-static void each_function_has_the_counts_of_its_own_code(void **state)
+FIXTURE_TEST(each_function_has_the_counts_of_its_own_code)
 {
     struct world *w = *state;
     add_group_sample(w, "12", 1000, 2000, 3);
@@ -243,7 +245,7 @@ static void each_function_has_the_counts_of_its_own_code(void **state)
     }
 }
 
-static void a_node_has_the_counts_of_itself_and_its_children(void **state)
+FIXTURE_TEST(a_node_has_the_counts_of_itself_and_its_children)
 {
     struct world *w = *state;
     struct calltree_options o = { 0 };
@@ -300,7 +302,7 @@ static double value_of(const struct view_group_column *b, const uint64_t *sums, 
     return value;
 }
 
-static void cycles_and_instructions_give_ipc_for_either_shown_event(void **state)
+FIXTURE_TEST(cycles_and_instructions_give_ipc_for_either_shown_event)
 {
     struct world *w = *state;
     add_event(w, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0);
@@ -314,7 +316,7 @@ static void cycles_and_instructions_give_ipc_for_either_shown_event(void **state
     assert_string_equal(w->numbers[GROUP_COLUMN_OTHER_1].title, ""); /* no separate column */
 }
 
-static void events_of_other_groups_are_not_used(void **state)
+FIXTURE_TEST(events_of_other_groups_are_not_used)
 {
     struct world *w = *state;
     add_event(w, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0);
@@ -323,7 +325,7 @@ static void events_of_other_groups_are_not_used(void **state)
     assert_string_equal(w->numbers[GROUP_COLUMN_IPC].title, "");
 }
 
-static void event_pairs_give_rates_and_other_events_give_counts(void **state)
+FIXTURE_TEST(event_pairs_give_rates_and_other_events_give_counts)
 {
     struct world *w = *state;
     uint64_t loads = PERF_COUNT_HW_CACHE_LL, misses = loads | PERF_COUNT_HW_CACHE_RESULT_MISS << 16;
@@ -346,7 +348,7 @@ static void event_pairs_give_rates_and_other_events_give_counts(void **state)
     assert_string_equal(w->numbers[GROUP_COLUMN_OTHER_4].title, "");
 }
 
-static void arm_pmu_events_are_recognized_by_name(void **state)
+FIXTURE_TEST(arm_pmu_events_are_recognized_by_name)
 {
     struct world *w = *state;
     add_event(w, "armv8_pmuv3_0/cpu_cycles/", 8, 0x11, 0);
@@ -355,7 +357,7 @@ static void arm_pmu_events_are_recognized_by_name(void **state)
     assert_string_equal(w->numbers[GROUP_COLUMN_IPC].title, "IPC");
 }
 
-static void events_with_different_privilege_filters_give_no_ratio(void **state)
+FIXTURE_TEST(events_with_different_privilege_filters_give_no_ratio)
 {
     struct world *w = *state;
     add_event(w, "cycles:u", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0);
@@ -366,7 +368,7 @@ static void events_with_different_privilege_filters_give_no_ratio(void **state)
     assert_string_equal(w->numbers[GROUP_COLUMN_OTHER_1].title, "INSTRUCTIONS");
 }
 
-static void too_few_samples_give_no_ratio(void **state)
+FIXTURE_TEST(too_few_samples_give_no_ratio)
 {
     double value;
     struct view_group_column ipc = {
@@ -381,7 +383,7 @@ static void too_few_samples_give_no_ratio(void **state)
     assert_false(group_column_value(&sum, sums, 0, 0, &value));
 }
 
-static void values_mostly_from_a_multiplexed_pmu_are_marked(void **state)
+FIXTURE_TEST(values_mostly_from_a_multiplexed_pmu_are_marked)
 {
     uint64_t sums[] = { 50, 6 };
     assert_true(group_column_is_partial(sums, 2, 11));
@@ -389,26 +391,4 @@ static void values_mostly_from_a_multiplexed_pmu_are_marked(void **state)
     assert_false(group_column_is_partial(NULL, 0, 12));
 }
 
-int main(void)
-{
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(samples_of_other_events_are_summed_separately),
-        CASE(latency_counts_a_moment_once),
-        CASE(a_query_may_want_one_parallelism),
-        CASE(no_sums_are_kept_without_other_events),
-        CASE(weights_of_samples_from_a_multiplexed_pmu_are_summed),
-        CASE(the_query_filters_samples_of_other_events_as_well),
-        CASE(sums_stay_with_their_entries),
-        CASE(each_function_has_the_counts_of_its_own_code),
-        CASE(a_node_has_the_counts_of_itself_and_its_children),
-        CASE(cycles_and_instructions_give_ipc_for_either_shown_event),
-        CASE(events_of_other_groups_are_not_used),
-        CASE(event_pairs_give_rates_and_other_events_give_counts),
-        CASE(arm_pmu_events_are_recognized_by_name),
-        CASE(events_with_different_privilege_filters_give_no_ratio),
-        CASE(too_few_samples_give_no_ratio),
-        CASE(values_mostly_from_a_multiplexed_pmu_are_marked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

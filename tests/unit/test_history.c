@@ -37,7 +37,7 @@ static struct seen scan_range(struct history *h, uint64_t from, uint64_t to)
     return seen;
 }
 
-static void an_empty_history_has_nothing(void **state)
+TEST(an_empty_history_has_nothing)
 {
     struct history *h = history_new();
 
@@ -51,7 +51,7 @@ static void an_empty_history_has_nothing(void **state)
     history_free(NULL);
 }
 
-static void samples_come_back_in_order(void **state)
+TEST(samples_come_back_in_order)
 {
     struct history *h = history_new();
     struct seen seen;
@@ -68,7 +68,7 @@ static void samples_come_back_in_order(void **state)
     history_free(h);
 }
 
-static void a_late_sample_counts_for_the_first_and_last_time(void **state)
+TEST(a_late_sample_counts_for_the_first_and_last_time)
 {
     struct history *h = history_new();
 
@@ -81,7 +81,7 @@ static void a_late_sample_counts_for_the_first_and_last_time(void **state)
     history_free(h);
 }
 
-static void a_range_scan_skips_distant_chunks(void **state)
+TEST(a_range_scan_skips_distant_chunks)
 {
     struct history *h = history_new();
     struct seen seen;
@@ -97,7 +97,7 @@ static void a_range_scan_skips_distant_chunks(void **state)
     history_free(h);
 }
 
-static void pinned_samples_are_dropped_last(void **state)
+TEST(pinned_samples_are_dropped_last)
 {
     struct history *h = history_new();
     uint64_t dropped;
@@ -130,7 +130,7 @@ static void assert_same(void *ctx, struct sample *samples, size_t n)
         assert_int_equal(samples[i].stack, *(uint32_t *)ctx);
 }
 
-static void a_scan_may_change_the_samples(void **state)
+TEST(a_scan_may_change_the_samples)
 {
     struct history *h = history_new();
     uint32_t stack = 77;
@@ -142,7 +142,7 @@ static void a_scan_may_change_the_samples(void **state)
     history_free(h);
 }
 
-static void shrinking_drops_the_oldest_and_counts_them(void **state)
+TEST(shrinking_drops_the_oldest_and_counts_them)
 {
     struct history *h = history_new();
     uint64_t gone;
@@ -161,7 +161,7 @@ static void shrinking_drops_the_oldest_and_counts_them(void **state)
     history_free(h);
 }
 
-static void shrinking_to_zero_keeps_the_newest_chunk(void **state)
+TEST(shrinking_to_zero_keeps_the_newest_chunk)
 {
     struct history *h = history_new();
 
@@ -174,7 +174,7 @@ static void shrinking_to_zero_keeps_the_newest_chunk(void **state)
     history_free(h);
 }
 
-static void the_budget_is_kept_indefinitely(void **state)
+TEST(the_budget_is_kept_indefinitely)
 {
     struct history *h = history_new();
     size_t most = 0;
@@ -192,7 +192,7 @@ static void the_budget_is_kept_indefinitely(void **state)
     history_free(h);
 }
 
-static void clear_removes_all_samples(void **state)
+TEST(clear_removes_all_samples)
 {
     struct history *h = history_new();
 
@@ -241,7 +241,7 @@ static void check_payloads(void *ctx, struct sample *samples, size_t n)
     }
 }
 
-static void payloads_belong_to_their_samples(void **state)
+TEST(payloads_belong_to_their_samples)
 {
     struct history *h = history_new();
     unsigned char raw[256];
@@ -268,7 +268,7 @@ static void keep_first(void *ctx, struct sample *samples, size_t n)
         *first = samples[0];
 }
 
-static void payloads_of_dropped_samples_are_not_found(void **state)
+TEST(payloads_of_dropped_samples_are_not_found)
 {
     struct history *h = history_new();
     struct sample old = { 0 };
@@ -289,7 +289,7 @@ static void payloads_of_dropped_samples_are_not_found(void **state)
     history_free(h);
 }
 
-static void large_payloads_are_dropped_in_small_steps(void **state)
+TEST(large_payloads_are_dropped_in_small_steps)
 {
     struct history *h = history_new();
     unsigned char *raw = mem_zalloc(60000);
@@ -306,7 +306,7 @@ static void large_payloads_are_dropped_in_small_steps(void **state)
     history_free(h);
 }
 
-static void samples_are_found_by_number_until_they_are_dropped(void **state)
+TEST(samples_are_found_by_number_until_they_are_dropped)
 {
     struct history *h = history_new();
 
@@ -326,7 +326,7 @@ static void samples_are_found_by_number_until_they_are_dropped(void **state)
     history_free(h);
 }
 
-static void setting_a_stack_later_is_recorded_as_a_change(void **state)
+TEST(setting_a_stack_later_is_recorded_as_a_change)
 {
     struct history *h = history_new();
     struct sample s = { .time_ns = 1, .stack = 3, .flags = SAMPLE_BROKEN };
@@ -350,7 +350,7 @@ static void setting_a_stack_later_is_recorded_as_a_change(void **state)
     history_free(h);
 }
 
-static void the_latest_changes_are_kept(void **state)
+TEST(the_latest_changes_are_kept)
 {
     struct history *h = history_new();
     struct sample s = { .time_ns = 1 };
@@ -364,7 +364,7 @@ static void the_latest_changes_are_kept(void **state)
     history_free(h);
 }
 
-static void scan_after_starts_in_any_chunk(void **state)
+TEST(scan_after_starts_in_any_chunk)
 {
     static const uint64_t counts[] = { 0, 1, 1023, 1024, 1025, 2048, 2999, 3000 };
     struct history *h = history_new();
@@ -382,7 +382,7 @@ static void scan_after_starts_in_any_chunk(void **state)
     history_free(h);
 }
 
-static void dropping_samples_changes_the_epoch(void **state)
+TEST(dropping_samples_changes_the_epoch)
 {
     struct history *h = history_new();
     uint64_t epoch = history_epoch(h);
@@ -398,7 +398,7 @@ static void dropping_samples_changes_the_epoch(void **state)
     history_free(h);
 }
 
-static void scans_can_be_limited_by_number_and_time(void **state)
+TEST(scans_can_be_limited_by_number_and_time)
 {
     struct history *h = history_new();
     struct seen seen;
@@ -424,28 +424,4 @@ static void scans_can_be_limited_by_number_and_time(void **state)
     history_free(h);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_history_has_nothing),
-        cmocka_unit_test(samples_come_back_in_order),
-        cmocka_unit_test(scans_can_be_limited_by_number_and_time),
-        cmocka_unit_test(a_late_sample_counts_for_the_first_and_last_time),
-        cmocka_unit_test(a_range_scan_skips_distant_chunks),
-        cmocka_unit_test(pinned_samples_are_dropped_last),
-        cmocka_unit_test(a_scan_may_change_the_samples),
-        cmocka_unit_test(shrinking_drops_the_oldest_and_counts_them),
-        cmocka_unit_test(shrinking_to_zero_keeps_the_newest_chunk),
-        cmocka_unit_test(the_budget_is_kept_indefinitely),
-        cmocka_unit_test(clear_removes_all_samples),
-        cmocka_unit_test(payloads_belong_to_their_samples),
-        cmocka_unit_test(payloads_of_dropped_samples_are_not_found),
-        cmocka_unit_test(large_payloads_are_dropped_in_small_steps),
-        cmocka_unit_test(samples_are_found_by_number_until_they_are_dropped),
-        cmocka_unit_test(setting_a_stack_later_is_recorded_as_a_change),
-        cmocka_unit_test(the_latest_changes_are_kept),
-        cmocka_unit_test(scan_after_starts_in_any_chunk),
-        cmocka_unit_test(dropping_samples_changes_the_epoch),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -37,7 +37,7 @@ static uint32_t size_at(const struct unwind_hotspot *h, uint64_t offset, bool ex
     return size;
 }
 
-static void the_frame_grows_in_the_prologue_and_shrinks_in_the_epilogue(void **state)
+TEST(the_frame_grows_in_the_prologue_and_shrinks_in_the_epilogue)
 {
     struct unwind_hotspot h;
 
@@ -54,7 +54,7 @@ static void the_frame_grows_in_the_prologue_and_shrinks_in_the_epilogue(void **s
     assert_int_equal(size_at(&h, sizeof METHOD, true, true), 32); /* slow paths follow */
 }
 
-static void a_return_address_has_the_whole_frame(void **state)
+TEST(a_return_address_has_the_whole_frame)
 {
     struct unwind_hotspot h;
 
@@ -63,7 +63,7 @@ static void a_return_address_has_the_whole_frame(void **state)
     assert_int_equal(size_at(&h, METHOD_POP, false, true), 32); /* data that looks like a return address */
 }
 
-static void the_prologue_follows_the_inline_cache_check(void **state)
+TEST(the_prologue_follows_the_inline_cache_check)
 {
     static const uint8_t code[] = { CHECK, 0x66, 0x90, BANG, PUSH, 0x48, 0x81, 0xec, 0x40, 0x02, 0, 0, CALL };
     struct unwind_hotspot h;
@@ -73,7 +73,7 @@ static void the_prologue_follows_the_inline_cache_check(void **state)
     assert_int_equal(size_at(&h, 15 + 7 + 1 + 7, true, true), 0x250);
 }
 
-static void methods_without_a_stack_bang_are_recognized_by_their_saved_rbp(void **state)
+TEST(methods_without_a_stack_bang_are_recognized_by_their_saved_rbp)
 {
     static const uint8_t code[] = { 0x48, 0x81, 0xec, 0x18, 0,    0,    0,    0x48, 0x89, 0x6c,
                                     0x24, 0x10, 0x85, 0xd2, 0x48, 0x83, 0xc4, 0x10, 0x5d, TAIL };
@@ -97,7 +97,7 @@ static void methods_without_a_stack_bang_are_recognized_by_their_saved_rbp(void 
     assert_int_equal(size_at(&h, 9, true, true), 16);
 }
 
-static void methods_made_not_entrant_keep_their_frame_size(void **state)
+TEST(methods_made_not_entrant_keep_their_frame_size)
 {
     static const uint8_t banged[] = { JUMP, 0xfe, 0xff, PUSH, SUB_16, CALL };
     static const uint8_t moved[] = { JUMP, 0, 0, 0x48, 0x89, 0x6c, 0x24, 0x20, CALL };
@@ -109,7 +109,7 @@ static void methods_made_not_entrant_keep_their_frame_size(void **state)
     assert_int_equal(size_at(&h, sizeof moved - 1, false, true), 0x30);
 }
 
-static void methods_with_a_frame_pointer_are_unwound_by_it(void **state)
+TEST(methods_with_a_frame_pointer_are_unwound_by_it)
 {
     static const uint8_t method[] = { BANG, PUSH, 0x48, 0x8b, 0xec, SUB_16, CALL };
     static const uint8_t stub[] = { PUSH, 0x48, 0x8b, 0xec, 0x48, 0x83, 0xec, 0x60, 0x90 };
@@ -119,7 +119,7 @@ static void methods_with_a_frame_pointer_are_unwound_by_it(void **state)
     assert_false(unwind_hotspot_read(&h, stub, sizeof stub));
 }
 
-static void inconsistent_prologues_are_refused(void **state)
+TEST(inconsistent_prologues_are_refused)
 {
     static const uint8_t odd[] = { BANG, PUSH, 0x48, 0x83, 0xec, 0x13, CALL };
     static const uint8_t huge[] = { BANG, PUSH, 0x48, 0x81, 0xec, 0, 0, 0, 0xf0, CALL };
@@ -147,7 +147,7 @@ static void expect_found(const uint8_t *code, size_t n, size_t at, int cfa_offse
     assert_int_equal(e.fp_offset, fp_saved ? -16 : 0);
 }
 
-static void unnamed_methods_are_found_by_the_preceding_prologue(void **state)
+TEST(unnamed_methods_are_found_by_the_preceding_prologue)
 {
     static const uint8_t endless[] = { 0xc3, 0, 0, 0x90, BANG, PUSH, SUB_16, CALL, 0xeb, 0xf9 };
     static const uint8_t two[] = { BANG, PUSH, 0x48, 0x83, 0xec, 0x60, 0xc3, BANG, PUSH, SUB_16, CALL };
@@ -160,7 +160,7 @@ static void unnamed_methods_are_found_by_the_preceding_prologue(void **state)
     expect_found(two, sizeof two, sizeof two - 1 - 4, 32, true);
 }
 
-static void a_prologue_that_does_not_reach_the_address_is_ignored(void **state)
+TEST(a_prologue_that_does_not_reach_the_address_is_ignored)
 {
     static const uint8_t data[] = { BANG, PUSH, SUB_16, 0xc3, 0, 0, 0, 0, 0x90, 0x90 };
     static const uint8_t kept[] = {
@@ -175,7 +175,7 @@ static void a_prologue_that_does_not_reach_the_address_is_ignored(void **state)
     assert_false(unwind_hotspot_find(kept, sizeof kept, sizeof kept - 1, &e));
 }
 
-static void the_interpreter_is_recognized_by_its_return_sequence(void **state)
+TEST(the_interpreter_is_recognized_by_its_return_sequence)
 {
     static const uint8_t code[] = { 0x48, 0x8b, 0x65, 0xf0, 0x48, 0xc7, 0x45, 0xf0, 0, 0, 0, 0 };
     static const uint8_t other[] = { 0x48, 0x8b, 0x65, 0xf0, 0x48, 0xc7, 0x45, 0xf0, 0, 0, 0, 1 };
@@ -186,7 +186,7 @@ static void the_interpreter_is_recognized_by_its_return_sequence(void **state)
 }
 
 /* Copies each length to a block of exactly that size, so that a sanitizer detects a read past its end. */
-static void truncated_code_is_not_read_past_its_end(void **state)
+TEST(truncated_code_is_not_read_past_its_end)
 {
     static const uint8_t moved[] = { 0x48, 0x81, 0xec, 0x08, 0x02, 0, 0,    0x48, 0x89,
                                      0xac, 0x24, 0,    0x02, 0,    0, 0x5d, TAIL };
@@ -205,7 +205,7 @@ static void truncated_code_is_not_read_past_its_end(void **state)
     }
 }
 
-static void random_bytes_give_a_bounded_frame(void **state)
+TEST(random_bytes_give_a_bounded_frame)
 {
     static const uint8_t pieces[][8] = { { BANG, PUSH },
                                          { PUSH, SUB_16 },
@@ -299,7 +299,7 @@ static uint32_t unwind_from(uint64_t pc, uint64_t fp)
     return unwind_stack(&in, &source, frames, 32, &end);
 }
 
-static void methods_are_unwound_by_their_frame_size(void **state)
+TEST(methods_are_unwound_by_their_frame_size)
 {
     memset(stack, 0, sizeof stack);
     stack[0] = CODE + WHOLE + 0x10; /* frame of BARE, which does not use rbp */
@@ -315,7 +315,7 @@ static void methods_are_unwound_by_their_frame_size(void **state)
     assert_int_equal(end, UNWIND_UNPROVEN);
 }
 
-static void the_caller_of_an_interpreted_method_may_have_a_higher_sp(void **state)
+TEST(the_caller_of_an_interpreted_method_may_have_a_higher_sp)
 {
     memset(stack, 0, sizeof stack);
     stack[3] = STACK + 20 * 8; /* the caller's sp before locals were added to the arguments */
@@ -327,7 +327,7 @@ static void the_caller_of_an_interpreted_method_may_have_a_higher_sp(void **stat
     assert_int_equal(frames[2].addr, CODE + WHOLE + 0x2f);
 }
 
-static void an_impossible_sender_sp_is_ignored(void **state)
+TEST(an_impossible_sender_sp_is_ignored)
 {
     const uint64_t wrong[] = { 0, STACK, STACK + 5 * 8 + 4, STACK + (1 << 20), UINT64_MAX - 7 };
 
@@ -341,7 +341,7 @@ static void an_impossible_sender_sp_is_ignored(void **state)
     }
 }
 
-static void a_frame_that_cannot_be_unwound_ends_the_stack(void **state)
+TEST(a_frame_that_cannot_be_unwound_ends_the_stack)
 {
     memset(stack, 0, sizeof stack);
     for (unsigned i = 3; i < 64; i += 4)
@@ -358,7 +358,7 @@ static void a_frame_that_cannot_be_unwound_ends_the_stack(void **state)
     assert_int_equal(end, UNWIND_NO_MAP);
 }
 
-static void a_frame_size_not_proven_by_a_call_is_treated_as_stale(void **state)
+TEST(a_frame_size_not_proven_by_a_call_is_treated_as_stale)
 {
     memset(stack, 0, sizeof stack);
     stack[0] = CODE + WHOLE + 0x50; /* the code was replaced by a method without a frame yet */
@@ -373,26 +373,4 @@ static void a_frame_size_not_proven_by_a_call_is_treated_as_stale(void **state)
     no_call = 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_frame_grows_in_the_prologue_and_shrinks_in_the_epilogue),
-        cmocka_unit_test(a_return_address_has_the_whole_frame),
-        cmocka_unit_test(the_prologue_follows_the_inline_cache_check),
-        cmocka_unit_test(methods_without_a_stack_bang_are_recognized_by_their_saved_rbp),
-        cmocka_unit_test(methods_made_not_entrant_keep_their_frame_size),
-        cmocka_unit_test(methods_with_a_frame_pointer_are_unwound_by_it),
-        cmocka_unit_test(inconsistent_prologues_are_refused),
-        cmocka_unit_test(unnamed_methods_are_found_by_the_preceding_prologue),
-        cmocka_unit_test(a_prologue_that_does_not_reach_the_address_is_ignored),
-        cmocka_unit_test(the_interpreter_is_recognized_by_its_return_sequence),
-        cmocka_unit_test(truncated_code_is_not_read_past_its_end),
-        cmocka_unit_test(random_bytes_give_a_bounded_frame),
-        cmocka_unit_test(methods_are_unwound_by_their_frame_size),
-        cmocka_unit_test(the_caller_of_an_interpreted_method_may_have_a_higher_sp),
-        cmocka_unit_test(an_impossible_sender_sp_is_ignored),
-        cmocka_unit_test(a_frame_that_cannot_be_unwound_ends_the_stack),
-        cmocka_unit_test(a_frame_size_not_proven_by_a_call_is_treated_as_stale),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -43,7 +43,7 @@ static void assert_refused(const char *text, const char *message)
     buf_done(&heard);
 }
 
-static void settings_are_reported_with_their_section(void **state)
+TEST(settings_are_reported_with_their_section)
 {
     need_inih();
     assert_settings("", "");
@@ -51,20 +51,20 @@ static void settings_are_reported_with_their_section(void **state)
     assert_settings("[a]\r\nx = 1 \r\n", "a.x=1|");
 }
 
-static void comments_and_empty_lines_are_skipped(void **state)
+TEST(comments_and_empty_lines_are_skipped)
 {
     need_inih();
     assert_settings("# one\n\n; two\n[a] # of\nx = 1 ; three\n", "a.x=1|");
     assert_settings("fg = #ff8000\n", ".fg=#ff8000|");
 }
 
-static void an_indented_setting_is_a_separate_setting(void **state)
+TEST(an_indented_setting_is_a_separate_setting)
 {
     need_inih();
     assert_settings("[a]\n  x = 1\n\ty = 2\n", "a.x=1|a.y=2|");
 }
 
-static void a_refused_setting_stops_reading_and_names_file_and_line(void **state)
+TEST(a_refused_setting_stops_reading_and_names_file_and_line)
 {
     struct buf heard = { 0 };
     struct error e = { 0 };
@@ -77,13 +77,13 @@ static void a_refused_setting_stops_reading_and_names_file_and_line(void **state
     buf_done(&heard);
 }
 
-static void a_refusal_without_a_message_is_still_an_error(void **state)
+TEST(a_refusal_without_a_message_is_still_an_error)
 {
     need_inih();
     assert_refused("worse = 1\n", "config:1: the setting was refused");
 }
 
-static void lines_that_are_not_settings_are_refused(void **state)
+TEST(lines_that_are_not_settings_are_refused)
 {
     need_inih();
     assert_refused("a = 1\nnonsense\nb = 2\n", "config:2: neither [section] nor key = value");
@@ -92,7 +92,7 @@ static void lines_that_are_not_settings_are_refused(void **state)
     assert_refused("bad = 2\nnonsense\n", "config:1: no setting 'bad'");
 }
 
-static void overlong_lines_are_refused_and_not_split(void **state)
+TEST(overlong_lines_are_refused_and_not_split)
 {
     char text[2000], *p = text;
     struct buf heard = { 0 };
@@ -109,7 +109,7 @@ static void overlong_lines_are_refused_and_not_split(void **state)
     buf_done(&heard);
 }
 
-static void the_error_argument_may_be_null(void **state)
+TEST(the_error_argument_may_be_null)
 {
     struct buf heard = { 0 };
 
@@ -132,6 +132,8 @@ static int remove_file(void **state)
 {
     return unlink(path);
 }
+
+#define FIXTURE_TEST(name) TEST_WITH(name, make_file, remove_file)
 
 static void assert_file_refused(const char *name, enum error_class class, const char *word)
 {
@@ -158,7 +160,7 @@ static void assert_file_settings(const char *name)
     buf_done(&heard);
 }
 
-static void an_own_file_is_read_directly_and_through_a_symlink(void **state)
+FIXTURE_TEST(an_own_file_is_read_directly_and_through_a_symlink)
 {
     char link[32];
 
@@ -170,7 +172,7 @@ static void an_own_file_is_read_directly_and_through_a_symlink(void **state)
     assert_int_equal(unlink(link), 0);
 }
 
-static void files_writable_by_others_are_refused(void **state)
+FIXTURE_TEST(files_writable_by_others_are_refused)
 {
     need_inih();
     assert_int_equal(chmod(path, 0620), 0);
@@ -181,7 +183,7 @@ static void files_writable_by_others_are_refused(void **state)
     assert_file_settings(path);
 }
 
-static void files_of_another_user_are_refused(void **state)
+FIXTURE_TEST(files_of_another_user_are_refused)
 {
     if (geteuid() != 0) {
         print_message("needs root, to change the owner of a file\n");
@@ -191,19 +193,19 @@ static void files_of_another_user_are_refused(void **state)
     assert_file_refused(path, ERROR_PERMISSION, "user 12345");
 }
 
-static void files_over_the_size_limit_are_refused(void **state)
+FIXTURE_TEST(files_over_the_size_limit_are_refused)
 {
     assert_int_equal(truncate(path, 256 * 1024 + 1), 0);
     assert_file_refused(path, ERROR_LIMIT, "larger than 262144 bytes");
 }
 
-static void files_with_nul_bytes_are_refused(void **state)
+FIXTURE_TEST(files_with_nul_bytes_are_refused)
 {
     assert_int_equal(truncate(path, 100), 0);
     assert_file_refused(path, ERROR_FORMAT, "NUL");
 }
 
-static void files_that_are_not_regular_are_refused(void **state)
+FIXTURE_TEST(files_that_are_not_regular_are_refused)
 {
     assert_file_refused("/", ERROR_ARGUMENT, "no regular file");
     assert_file_refused("/dev/null", ERROR_ARGUMENT, "no regular file");
@@ -214,31 +216,9 @@ static void files_that_are_not_regular_are_refused(void **state)
     alarm(0);
 }
 
-static void a_missing_file_has_its_own_error_class(void **state)
+TEST(a_missing_file_has_its_own_error_class)
 {
     assert_file_refused("no/such/file", ERROR_MISSING, "No such file");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settings_are_reported_with_their_section),
-        cmocka_unit_test(comments_and_empty_lines_are_skipped),
-        cmocka_unit_test(an_indented_setting_is_a_separate_setting),
-        cmocka_unit_test(a_refused_setting_stops_reading_and_names_file_and_line),
-        cmocka_unit_test(a_refusal_without_a_message_is_still_an_error),
-        cmocka_unit_test(lines_that_are_not_settings_are_refused),
-        cmocka_unit_test(overlong_lines_are_refused_and_not_split),
-        cmocka_unit_test(the_error_argument_may_be_null),
-        cmocka_unit_test_setup_teardown(an_own_file_is_read_directly_and_through_a_symlink, make_file,
-                                        remove_file),
-        cmocka_unit_test_setup_teardown(files_writable_by_others_are_refused, make_file, remove_file),
-        cmocka_unit_test_setup_teardown(files_of_another_user_are_refused, make_file, remove_file),
-        cmocka_unit_test_setup_teardown(files_over_the_size_limit_are_refused, make_file, remove_file),
-        cmocka_unit_test_setup_teardown(files_with_nul_bytes_are_refused, make_file, remove_file),
-        cmocka_unit_test_setup_teardown(files_that_are_not_regular_are_refused, make_file, remove_file),
-        cmocka_unit_test(a_missing_file_has_its_own_error_class),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -28,6 +28,8 @@ static int teardown(void **state)
     return remove_tree(folder);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, setup, teardown)
+
 static void assert_edited(const char *text, const char *expected)
 {
     struct buf out = { 0 };
@@ -54,19 +56,19 @@ static void put_file(const char *text)
     chmod(path, 0600);
 }
 
-static void an_empty_text_becomes_a_section(void **state)
+FIXTURE_TEST(an_empty_text_becomes_a_section)
 {
     assert_edited("", "[options]\ntheme = light\ndelay = 2\n");
 }
 
-static void values_are_replaced_in_place(void **state)
+FIXTURE_TEST(values_are_replaced_in_place)
 {
     assert_edited("# mine\n[options]\n  theme=solarized\nevent = cycles\ndelay : 5 ; slow line\n",
                   "# mine\n[options]\ntheme = light\nevent = cycles\ndelay = 2 ; slow line\n");
     assert_edited("theme = mono\ndelay = 1\n", "theme = light\ndelay = 2\n");
 }
 
-static void missing_keys_are_appended_to_their_section(void **state)
+FIXTURE_TEST(missing_keys_are_appended_to_their_section)
 {
     assert_edited("[options]\nfreq = 199\n\n[keys]\nfreeze = z\n",
                   "[options]\nfreq = 199\ntheme = light\ndelay = 2\n\n[keys]\nfreeze = z\n");
@@ -74,14 +76,14 @@ static void missing_keys_are_appended_to_their_section(void **state)
     assert_edited("[options]\n", "[options]\ntheme = light\ndelay = 2\n");
 }
 
-static void other_sections_and_comments_stay_unchanged(void **state)
+FIXTURE_TEST(other_sections_and_comments_stay_unchanged)
 {
     assert_edited(
         "[keys]\ntheme = F9\n[options]\n# theme = mono\n; delay = 3\nthemes = x\ntheme = mono\ndelay=9\n",
         "[keys]\ntheme = F9\n[options]\n# theme = mono\n; delay = 3\nthemes = x\ntheme = light\ndelay = 2\n");
 }
 
-static void editing_is_idempotent(void **state)
+FIXTURE_TEST(editing_is_idempotent)
 {
     struct buf once = { 0 }, twice = { 0 };
     ini_edit(&once, "\n\n# x\r\n[options]\r\n\ntheme=1\n\n", "options", pairs, 2);
@@ -91,7 +93,7 @@ static void editing_is_idempotent(void **state)
     buf_done(&twice);
 }
 
-static void files_and_folders_are_created_readable_only_by_the_owner(void **state)
+FIXTURE_TEST(files_and_folders_are_created_readable_only_by_the_owner)
 {
     struct error e = { 0 };
     struct stat st;
@@ -104,7 +106,7 @@ static void files_and_folders_are_created_readable_only_by_the_owner(void **stat
     assert_int_equal(st.st_mode & 0777, 0700);
 }
 
-static void an_existing_file_keeps_its_other_lines(void **state)
+FIXTURE_TEST(an_existing_file_keeps_its_other_lines)
 {
     struct error e = { 0 };
     put_file("# hello\n[options]\nmouse = yes\ndelay = 1\n");
@@ -112,7 +114,7 @@ static void an_existing_file_keeps_its_other_lines(void **state)
     assert_file("# hello\n[options]\nmouse = yes\ndelay = 2\ntheme = light\n");
 }
 
-static void a_new_file_starts_as_a_copy_of_its_model(void **state)
+FIXTURE_TEST(a_new_file_starts_as_a_copy_of_its_model)
 {
     char model[128];
     struct error e = { 0 };
@@ -125,7 +127,7 @@ static void a_new_file_starts_as_a_copy_of_its_model(void **state)
     assert_file("# all users\n[options]\nfreq = 49\ntheme = light\ndelay = 2\n");
 }
 
-static void symlinks_are_followed_to_the_file(void **state)
+FIXTURE_TEST(symlinks_are_followed_to_the_file)
 {
     char target[128];
     struct error e = { 0 };
@@ -140,7 +142,7 @@ static void symlinks_are_followed_to_the_file(void **state)
     assert_file("x = 1\n\n[options]\ntheme = light\ndelay = 2\n");
 }
 
-static void settings_that_could_not_be_read_back_are_not_written(void **state)
+FIXTURE_TEST(settings_that_could_not_be_read_back_are_not_written)
 {
     static const struct ini_pair bad[] = { { "theme", "a ; b" } }, broken[] = { { "theme", "a\n[keys" } };
     struct error e = { 0 };
@@ -157,7 +159,7 @@ static void settings_that_could_not_be_read_back_are_not_written(void **state)
     assert_non_null(strstr(e.text, "others"));
 }
 
-static void a_folder_of_another_user_is_not_written_to(void **state)
+FIXTURE_TEST(a_folder_of_another_user_is_not_written_to)
 {
     struct error e = { 0 };
     if (geteuid() != 0)
@@ -170,22 +172,4 @@ static void a_folder_of_another_user_is_not_written_to(void **state)
     assert_non_null(strstr(e.text, "65534"));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(an_empty_text_becomes_a_section),
-        TEST(values_are_replaced_in_place),
-        TEST(missing_keys_are_appended_to_their_section),
-        TEST(other_sections_and_comments_stay_unchanged),
-        TEST(editing_is_idempotent),
-        TEST(files_and_folders_are_created_readable_only_by_the_owner),
-        TEST(an_existing_file_keeps_its_other_lines),
-        TEST(a_new_file_starts_as_a_copy_of_its_model),
-        TEST(symlinks_are_followed_to_the_file),
-        TEST(settings_that_could_not_be_read_back_are_not_written),
-        TEST(a_folder_of_another_user_is_not_written_to),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

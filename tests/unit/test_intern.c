@@ -10,7 +10,7 @@ static uint32_t intern_text(struct intern *in, const char *s)
     return intern_add(in, s, strlen(s));
 }
 
-static void the_empty_string_has_id_zero(void **state)
+TEST(the_empty_string_has_id_zero)
 {
     struct intern *in = intern_new();
 
@@ -21,7 +21,7 @@ static void the_empty_string_has_id_zero(void **state)
     intern_free(in);
 }
 
-static void equal_strings_get_equal_ids_dense_from_one(void **state)
+TEST(equal_strings_get_equal_ids_dense_from_one)
 {
     struct intern *in = intern_new();
 
@@ -34,7 +34,7 @@ static void equal_strings_get_equal_ids_dense_from_one(void **state)
     intern_free(in);
 }
 
-static void strings_end_after_n_bytes_or_at_a_nul(void **state)
+TEST(strings_end_after_n_bytes_or_at_a_nul)
 {
     struct intern *in = intern_new();
 
@@ -44,7 +44,7 @@ static void strings_end_after_n_bytes_or_at_a_nul(void **state)
     intern_free(in);
 }
 
-static void an_unknown_id_gives_the_empty_string(void **state)
+TEST(an_unknown_id_gives_the_empty_string)
 {
     struct intern *in = intern_new();
 
@@ -53,7 +53,7 @@ static void an_unknown_id_gives_the_empty_string(void **state)
     intern_free(in);
 }
 
-static void strings_keep_their_address_while_many_are_added(void **state)
+TEST(strings_keep_their_address_while_many_are_added)
 {
     struct intern *in = intern_new();
     const char *first;
@@ -77,12 +77,12 @@ static void strings_keep_their_address_while_many_are_added(void **state)
     intern_free(in);
 }
 
-static void freeing_null_is_allowed(void **state)
+TEST(freeing_null_is_allowed)
 {
     intern_free(NULL);
 }
 
-static void added_strings_are_found(void **state)
+TEST(added_strings_are_found)
 {
     struct intern *in = intern_new();
     uint32_t id, found;
@@ -98,17 +98,4 @@ static void added_strings_are_found(void **state)
     intern_free(in);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_empty_string_has_id_zero),
-        cmocka_unit_test(equal_strings_get_equal_ids_dense_from_one),
-        cmocka_unit_test(strings_end_after_n_bytes_or_at_a_nul),
-        cmocka_unit_test(an_unknown_id_gives_the_empty_string),
-        cmocka_unit_test(strings_keep_their_address_while_many_are_added),
-        cmocka_unit_test(freeing_null_is_allowed),
-        cmocka_unit_test(added_strings_are_found),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

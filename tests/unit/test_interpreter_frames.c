@@ -73,7 +73,7 @@ static void copy(unsigned n, const char *kinds)
     interpreter_copy(&MEMORY, &PROCESS, (uintptr_t)&thread_state, &taken);
 }
 
-static void frames_of_a_stopped_thread_are_copied(void **state)
+TEST(frames_of_a_stopped_thread_are_copied)
 {
     copy(3, "i");
     assert_int_equal(taken.n, 3);
@@ -88,7 +88,7 @@ static void frames_of_a_stopped_thread_are_copied(void **state)
     }
 }
 
-static void a_copy_of_bad_memory_ends(void **state)
+TEST(a_copy_of_bad_memory_ends)
 {
     copy(2, "i");
     frames[0].code = (struct fake_code *)8;
@@ -105,7 +105,7 @@ static void a_copy_of_bad_memory_ends(void **state)
     assert_int_equal(taken.n, 0);
 }
 
-static void frames_are_grouped_by_what_runs_them(void **state)
+TEST(frames_are_grouped_by_what_runs_them)
 {
     struct interpreter_groups g;
     copy(6, "ieisie");
@@ -121,7 +121,7 @@ static void frames_are_grouped_by_what_runs_them(void **state)
     assert_false(g.last_is_truncated);
 }
 
-static void the_outermost_group_of_a_deep_recursion_is_truncated(void **state)
+TEST(the_outermost_group_of_a_deep_recursion_is_truncated)
 {
     struct interpreter_groups g;
     copy(STACKPROBE_FRAMES_MAX + 5, "iei");
@@ -132,7 +132,7 @@ static void the_outermost_group_of_a_deep_recursion_is_truncated(void **state)
     assert_int_equal(g.end[1], STACKPROBE_FRAMES_MAX);
 }
 
-static void groups_match_the_functions_that_run_them(void **state)
+TEST(groups_match_the_functions_that_run_them)
 {
     int shift;
     assert_true(interpreter_align(3, true, 3, false, &shift));
@@ -148,7 +148,7 @@ static void groups_match_the_functions_that_run_them(void **state)
     assert_true(interpreter_align(4, false, 3, true, &shift)); /* both end too early */
 }
 
-static void a_thread_has_the_nearest_descriptor_above_its_stack(void **state)
+TEST(a_thread_has_the_nearest_descriptor_above_its_stack)
 {
     static const struct interpreter_thread all[] = { { 1, 500, 0 }, { 2, 900, 0 }, { 3, 300, 0 } };
     assert_int_equal(interpreter_state_of(&PROCESS, all, 3, false, 200), 3);
@@ -164,7 +164,7 @@ struct fake_descriptor {
     uint32_t rest[300];
 };
 
-static void a_thread_has_the_tid_in_its_descriptor(void **state)
+TEST(a_thread_has_the_tid_in_its_descriptor)
 {
     static struct fake_descriptor main_thread = { .tid = 70 }, second = { .other = 71, .tid = 72 };
     struct interpreter_process p = PROCESS;
@@ -181,7 +181,7 @@ static void a_thread_has_the_tid_in_its_descriptor(void **state)
     assert_int_equal(all[0].tid, 0); /* the process has another number there: it is in a container */
 }
 
-static void a_frame_is_named_with_its_file_and_line(void **state)
+TEST(a_frame_is_named_with_its_file_and_line)
 {
     struct interpreter_code c = { .name = "serve", .file = "web.py" };
     char text[INTERPRETER_TEXT_MAX];
@@ -194,18 +194,4 @@ static void a_frame_is_named_with_its_file_and_line(void **state)
     assert_false(interpreter_evaluates(&fake, "runs"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frames_of_a_stopped_thread_are_copied),
-        cmocka_unit_test(a_copy_of_bad_memory_ends),
-        cmocka_unit_test(frames_are_grouped_by_what_runs_them),
-        cmocka_unit_test(the_outermost_group_of_a_deep_recursion_is_truncated),
-        cmocka_unit_test(groups_match_the_functions_that_run_them),
-        cmocka_unit_test(a_thread_has_the_nearest_descriptor_above_its_stack),
-        cmocka_unit_test(a_thread_has_the_tid_in_its_descriptor),
-        cmocka_unit_test(a_frame_is_named_with_its_file_and_line),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -37,6 +37,8 @@ static int stop_setup(void **state)
     return tear_down(state);
 }
 
+#define MAP_TEST(name) TEST_WITH(name, start_setup, stop_setup)
+
 static struct module *make_jit(void)
 {
     return make_module(MODULE_JIT, "//anon", "[JIT]");
@@ -56,7 +58,7 @@ static const char *name_of(struct setup *s, struct module *m, uint64_t address)
     return symbol.name;
 }
 
-static void names_from_perf_maps_are_shown_as_the_runtime_wrote_them(void **state)
+MAP_TEST(names_from_perf_maps_are_shown_as_the_runtime_wrote_them)
 {
     struct setup *s = *state;
     struct module *m = make_jit();
@@ -76,7 +78,7 @@ static void names_from_perf_maps_are_shown_as_the_runtime_wrote_them(void **stat
     module_put(m);
 }
 
-static void new_symbols_appear_as_the_map_grows(void **state)
+MAP_TEST(new_symbols_appear_as_the_map_grows)
 {
     struct setup *s = *state;
     struct module *m = make_jit();
@@ -92,7 +94,7 @@ static void new_symbols_appear_as_the_map_grows(void **state)
     module_put(m);
 }
 
-static void replaced_code_keeps_its_name_for_earlier_samples(void **state)
+MAP_TEST(replaced_code_keeps_its_name_for_earlier_samples)
 {
     static const uint64_t sampled[] = { 0x1008, 0x2000, 0x3000 };
     struct setup *s = *state;
@@ -127,7 +129,7 @@ static void replaced_code_keeps_its_name_for_earlier_samples(void **state)
     module_put(m);
 }
 
-static void replaced_code_without_samples_gets_the_new_name(void **state)
+MAP_TEST(replaced_code_without_samples_gets_the_new_name)
 {
     static const uint64_t sampled[] = { 0x2000 };
     struct setup *s = *state;
@@ -145,7 +147,7 @@ static void replaced_code_without_samples_gets_the_new_name(void **state)
     module_put(m);
 }
 
-static void modules_can_be_dropped_at_any_time(void **state)
+MAP_TEST(modules_can_be_dropped_at_any_time)
 {
     struct setup *s = *state;
     struct module *m = make_jit();
@@ -180,7 +182,7 @@ static void *map_dump(const struct setup *s, const struct jitdump_maker *d, char
     return page;
 }
 
-static void a_jitdump_takes_precedence_over_a_map(void **state)
+MAP_TEST(a_jitdump_takes_precedence_over_a_map)
 {
     struct setup *s = *state;
     struct jitdump_maker d = { 0 };
@@ -203,7 +205,7 @@ static void a_jitdump_takes_precedence_over_a_map(void **state)
 }
 
 /* As with node: the last names are in the file only after it has exited. */
-static void the_last_records_of_a_jitdump_are_read(void **state)
+MAP_TEST(the_last_records_of_a_jitdump_are_read)
 {
     struct setup *s = *state;
     struct jitdump_maker d = { 0 };
@@ -226,7 +228,7 @@ static void the_last_records_of_a_jitdump_are_read(void **state)
     module_put(m);
 }
 
-static void a_damaged_jitdump_is_reported(void **state)
+MAP_TEST(a_damaged_jitdump_is_reported)
 {
     struct setup *s = *state;
     struct jitdump_maker d = { 0 };
@@ -248,7 +250,7 @@ static void a_damaged_jitdump_is_reported(void **state)
 
 /* ---- hostile files ---- */
 
-static void files_that_are_not_perf_maps_are_reported_and_give_no_names(void **state)
+MAP_TEST(files_that_are_not_perf_maps_are_reported_and_give_no_names)
 {
     struct setup *s = *state;
     struct module *fifo = make_jit(), *link = make_jit();
@@ -264,7 +266,7 @@ static void files_that_are_not_perf_maps_are_reported_and_give_no_names(void **s
     module_put(link);
 }
 
-static void binary_garbage_gives_no_names(void **state)
+MAP_TEST(binary_garbage_gives_no_names)
 {
     struct setup *s = *state;
     struct module *m = make_jit();
@@ -281,7 +283,7 @@ static void binary_garbage_gives_no_names(void **state)
     module_put(m);
 }
 
-static void a_huge_map_is_read_in_part(void **state)
+MAP_TEST(a_huge_map_is_read_in_part)
 {
     struct setup *s = *state;
     struct module *m = make_jit();
@@ -313,7 +315,7 @@ static uint64_t boot_ns(void)
     return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
-static void a_recording_of_a_running_process_uses_its_current_map(void **state)
+MAP_TEST(a_recording_of_a_running_process_uses_its_current_map)
 {
     struct setup s = { 0 };
     struct symbolizer_config cfg = { .recorded_ns = boot_ns() + NS_PER_SEC };
@@ -329,7 +331,7 @@ static void a_recording_of_a_running_process_uses_its_current_map(void **state)
     module_put(m);
 }
 
-static void a_recording_of_an_earlier_process_ignores_the_current_map(void **state)
+MAP_TEST(a_recording_of_an_earlier_process_ignores_the_current_map)
 {
     struct setup s = { 0 };
     struct symbolizer_config cfg = { .recorded_ns = 1 }, elsewhere = { 0 };
@@ -347,7 +349,7 @@ static void a_recording_of_an_earlier_process_ignores_the_current_map(void **sta
     module_put(m);
 }
 
-static void names_stored_in_a_recording_are_valid_for_their_time(void **state)
+MAP_TEST(names_stored_in_a_recording_are_valid_for_their_time)
 {
     static const char text[] =
         "nonsense\n= 7b 10\n1000 10 early\n= 7b 20\n1000 10 late\n2000 10 more\n= x\n3000 1 y\n";
@@ -375,7 +377,7 @@ static void names_stored_in_a_recording_are_valid_for_their_time(void **state)
     module_put(beyond);
 }
 
-static void a_symbol_name_cannot_start_an_epoch(void **state)
+TEST(a_symbol_name_cannot_start_an_epoch)
 {
     struct buf b = { 0 };
     struct jit_epoch epoch;
@@ -391,8 +393,6 @@ static void a_symbol_name_cannot_start_an_epoch(void **state)
     assert_false(jittext_next(&at, &left, &epoch));
     buf_done(&b);
 }
-
-#define WITH_MAP(test) cmocka_unit_test_setup_teardown(test, start_setup, stop_setup)
 
 /* Installs a map of the user's process that counts as this number of bytes. */
 static bool install_map_of_user(struct setup *s, uint32_t uid, size_t bytes, struct error *e)
@@ -413,7 +413,7 @@ static bool install_map_of_user(struct setup *s, uint32_t uid, size_t bytes, str
     return ok;
 }
 
-static void each_user_has_a_separate_memory_share(void **state)
+MAP_TEST(each_user_has_a_separate_memory_share)
 {
     struct setup *s = *state;
     struct error e = { 0 };
@@ -434,26 +434,4 @@ static void each_user_has_a_separate_memory_share(void **state)
     assert_true(install_map_of_user(s, 4321, 1000, &e));
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_MAP(names_from_perf_maps_are_shown_as_the_runtime_wrote_them),
-        WITH_MAP(each_user_has_a_separate_memory_share),
-        WITH_MAP(new_symbols_appear_as_the_map_grows),
-        WITH_MAP(replaced_code_keeps_its_name_for_earlier_samples),
-        WITH_MAP(replaced_code_without_samples_gets_the_new_name),
-        WITH_MAP(modules_can_be_dropped_at_any_time),
-        WITH_MAP(a_jitdump_takes_precedence_over_a_map),
-        WITH_MAP(the_last_records_of_a_jitdump_are_read),
-        WITH_MAP(a_damaged_jitdump_is_reported),
-        WITH_MAP(files_that_are_not_perf_maps_are_reported_and_give_no_names),
-        WITH_MAP(binary_garbage_gives_no_names),
-        WITH_MAP(a_huge_map_is_read_in_part),
-        WITH_MAP(a_recording_of_a_running_process_uses_its_current_map),
-        WITH_MAP(a_recording_of_an_earlier_process_ignores_the_current_map),
-        WITH_MAP(names_stored_in_a_recording_are_valid_for_their_time),
-        cmocka_unit_test(a_symbol_name_cannot_start_an_epoch),
-    };
-
-    SYMBOLIZER_TESTS(argc, argv, tests);
-}
+SYMBOLIZER_TEST_MAIN(NULL, NULL)

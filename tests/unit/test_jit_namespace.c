@@ -85,7 +85,7 @@ static int end_child(void **state)
     return tear_down(state);
 }
 
-static void maps_and_jitdumps_are_found_in_the_namespaces_of_the_process(void **state)
+TEST_WITH(maps_and_jitdumps_are_found_in_the_namespaces_of_the_process, set_up, end_child)
 {
     struct setup *s = *state;
     struct module like = { .id = 5000, .kind = MODULE_JIT, .path = "//anon", .live = true };
@@ -104,12 +104,4 @@ static void maps_and_jitdumps_are_found_in_the_namespaces_of_the_process(void **
     module_put(m);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(maps_and_jitdumps_are_found_in_the_namespaces_of_the_process, set_up,
-                                        end_child),
-    };
-
-    SYMBOLIZER_TESTS(argc, argv, tests);
-}
+SYMBOLIZER_TEST_MAIN(NULL, NULL)

@@ -78,17 +78,17 @@ static void check_all_kinds(bool swap)
     free_reading(&m, &r);
 }
 
-static void loaded_code_has_its_name(void **state)
+TEST(loaded_code_has_its_name)
 {
     check_all_kinds(false);
 }
 
-static void opposite_byte_order_is_read(void **state)
+TEST(opposite_byte_order_is_read)
 {
     check_all_kinds(true);
 }
 
-static void moved_code_has_its_name_at_both_addresses(void **state)
+TEST(moved_code_has_its_name_at_both_addresses)
 {
     struct jitdump_maker m = { 0 };
     struct reading r;
@@ -106,7 +106,7 @@ static void moved_code_has_its_name_at_both_addresses(void **state)
     free_reading(&m, &r);
 }
 
-static void later_code_replaces_earlier_code(void **state)
+TEST(later_code_replaces_earlier_code)
 {
     struct jitdump_maker m = { 0 };
     struct reading r;
@@ -134,7 +134,7 @@ static void load_at(struct jitdump_maker *m, uint64_t time_ns, uint64_t at, uint
     maker_load(m, at, size, time_ns, name, 0);
 }
 
-static void replaced_code_is_found_by_time(void **state)
+TEST(replaced_code_is_found_by_time)
 {
     struct jitdump_maker m = { 0 };
     struct reading r;
@@ -169,7 +169,7 @@ static void replaced_code_is_found_by_time(void **state)
     free_reading(&m, &r);
 }
 
-static void code_loaded_again_unchanged_is_not_a_change(void **state)
+TEST(code_loaded_again_unchanged_is_not_a_change)
 {
     struct jitdump_maker m = { 0 };
     struct reading r;
@@ -185,7 +185,7 @@ static void code_loaded_again_unchanged_is_not_a_change(void **state)
     free_reading(&m, &r);
 }
 
-static void moved_code_changes_its_address_at_the_recorded_time(void **state)
+TEST(moved_code_changes_its_address_at_the_recorded_time)
 {
     struct jitdump_maker m = { 0 };
     struct reading r;
@@ -221,13 +221,13 @@ static void check_undated(uint64_t first_ns, uint64_t second_ns, uint64_t flags)
     free_reading(&m, &r);
 }
 
-static void timestamps_of_another_clock_are_ignored(void **state)
+TEST(timestamps_of_another_clock_are_ignored)
 {
     check_undated(100, 200, 1);                           /* CPU ticks */
     check_undated(100, UINT64_C(4000000000000000000), 0); /* in the future */
 }
 
-static void an_incomplete_record_is_read_later(void **state)
+TEST(an_incomplete_record_is_read_later)
 {
     struct jitdump_maker m = { 0 };
     struct reading r;
@@ -242,7 +242,7 @@ static void an_incomplete_record_is_read_later(void **state)
     free_reading(&m, &r);
 }
 
-static void a_record_of_size_zero_ends_the_dump(void **state)
+TEST(a_record_of_size_zero_ends_the_dump)
 {
     struct jitdump_maker m = { 0 };
     struct reading r;
@@ -258,7 +258,7 @@ static void a_record_of_size_zero_ends_the_dump(void **state)
     free_reading(&m, &r);
 }
 
-static void records_past_the_end_are_not_read(void **state)
+TEST(records_past_the_end_are_not_read)
 {
     struct jitdump_maker m = { 0 };
     struct reading r;
@@ -271,7 +271,7 @@ static void records_past_the_end_are_not_read(void **state)
     free_reading(&m, &r);
 }
 
-static void invalid_records_are_skipped(void **state)
+TEST(invalid_records_are_skipped)
 {
     struct jitdump_maker m = { 0 };
     struct reading r;
@@ -292,7 +292,7 @@ static void invalid_records_are_skipped(void **state)
     free_reading(&m, &r);
 }
 
-static void dumps_larger_than_the_read_buffer_are_read(void **state)
+TEST(dumps_larger_than_the_read_buffer_are_read)
 {
     struct jitdump_maker m = { 0 };
     struct reading r;
@@ -325,7 +325,7 @@ static void check_refused(const struct jitdump_maker *m)
     close(fd);
 }
 
-static void files_that_are_not_jitdumps_are_refused(void **state)
+TEST(files_that_are_not_jitdumps_are_refused)
 {
     struct jitdump_maker m = { 0 }, later = { 0 };
 
@@ -341,7 +341,7 @@ static void files_that_are_not_jitdumps_are_refused(void **state)
     buf_done(&later.b);
 }
 
-static void mappings_are_recognized_as_jitdumps_by_file_name(void **state)
+TEST(mappings_are_recognized_as_jitdumps_by_file_name)
 {
     uint32_t number = 0;
 
@@ -395,7 +395,9 @@ static int remove_target(void **state)
     return 0;
 }
 
-static void the_dump_is_found_by_its_mapping(void **state)
+#define FIXTURE_TEST(name) TEST_WITH(name, make_folders, remove_target)
+
+FIXTURE_TEST(the_dump_is_found_by_its_mapping)
 {
     struct error e = { 0 };
     int fd = opened_readable(jitdump_open((uint32_t)getpid(), &e));
@@ -406,7 +408,7 @@ static void the_dump_is_found_by_its_mapping(void **state)
     close(fd);
 }
 
-static void a_replaced_file_is_not_read(void **state)
+FIXTURE_TEST(a_replaced_file_is_not_read)
 {
     struct location *p = *state;
     struct error e = { 0 };
@@ -425,7 +427,7 @@ static void a_replaced_file_is_not_read(void **state)
     }
 }
 
-static void dumps_of_another_user_are_not_read(void **state)
+FIXTURE_TEST(dumps_of_another_user_are_not_read)
 {
     struct location *p = *state;
     struct error e = { 0 };
@@ -439,7 +441,7 @@ static void dumps_of_another_user_are_not_read(void **state)
     assert_int_equal(e.class, ERROR_PERMISSION);
 }
 
-static void a_process_without_a_dump_reports_the_reason(void **state)
+TEST(a_process_without_a_dump_reports_the_reason)
 {
     struct error e = { 0 };
 
@@ -447,29 +449,4 @@ static void a_process_without_a_dump_reports_the_reason(void **state)
     assert_int_equal(e.class, ERROR_MISSING);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loaded_code_has_its_name),
-        cmocka_unit_test(opposite_byte_order_is_read),
-        cmocka_unit_test(moved_code_has_its_name_at_both_addresses),
-        cmocka_unit_test(later_code_replaces_earlier_code),
-        cmocka_unit_test(replaced_code_is_found_by_time),
-        cmocka_unit_test(code_loaded_again_unchanged_is_not_a_change),
-        cmocka_unit_test(moved_code_changes_its_address_at_the_recorded_time),
-        cmocka_unit_test(timestamps_of_another_clock_are_ignored),
-        cmocka_unit_test(an_incomplete_record_is_read_later),
-        cmocka_unit_test(a_record_of_size_zero_ends_the_dump),
-        cmocka_unit_test(records_past_the_end_are_not_read),
-        cmocka_unit_test(invalid_records_are_skipped),
-        cmocka_unit_test(dumps_larger_than_the_read_buffer_are_read),
-        cmocka_unit_test(files_that_are_not_jitdumps_are_refused),
-        cmocka_unit_test(mappings_are_recognized_as_jitdumps_by_file_name),
-        cmocka_unit_test_setup_teardown(the_dump_is_found_by_its_mapping, make_folders, remove_target),
-        cmocka_unit_test_setup_teardown(a_replaced_file_is_not_read, make_folders, remove_target),
-        cmocka_unit_test_setup_teardown(dumps_of_another_user_are_not_read, make_folders, remove_target),
-        cmocka_unit_test(a_process_without_a_dump_reports_the_reason),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -49,6 +49,8 @@ static int end_test(void **state)
     return tear_down(state);
 }
 
+#define VM_TEST(name) TEST_WITH(name, set_up, end_test)
+
 static pid_t start_program(char *const *argv, int out)
 {
     pid_t pid = fork();
@@ -110,7 +112,7 @@ static uint64_t address_of(pid_t pid, const char *name)
     return found;
 }
 
-static void a_vm_writes_its_map_on_request(void **state)
+VM_TEST(a_vm_writes_its_map_on_request)
 {
     struct setup *s = *state;
     struct error e = { 0 };
@@ -135,7 +137,7 @@ static void a_vm_writes_its_map_on_request(void **state)
     module_put(m);
 }
 
-static void a_vm_with_attaching_disabled_is_left_alone(void **state)
+VM_TEST(a_vm_with_attaching_disabled_is_left_alone)
 {
     struct setup *s = *state;
     struct error e = { 0 };
@@ -214,7 +216,7 @@ static void assert_no_signal_came(pid_t pid)
     close(bystander_pipe[0]);
 }
 
-static void processes_that_are_not_vms_get_no_signal(void **state)
+VM_TEST(processes_that_are_not_vms_get_no_signal)
 {
     for (int catches = 0; catches < 2; catches++) {
         struct error e = { 0 };
@@ -228,7 +230,7 @@ static void processes_that_are_not_vms_get_no_signal(void **state)
 }
 
 /* A VM catches SIGQUIT. A launcher or tool that only maps its library would be killed by it. */
-static void processes_that_only_map_libjvm_get_no_signal(void **state)
+VM_TEST(processes_that_only_map_libjvm_get_no_signal)
 {
     struct setup *s = *state;
     struct error e = { 0 };
@@ -310,7 +312,7 @@ static unsigned count_entries(const char *folder)
 }
 
 /* The folder belongs to root, and the VM's user has mounted it over /tmp: nothing is left in it. */
-static void nothing_is_created_in_a_folder_of_root(void **state)
+VM_TEST(nothing_is_created_in_a_folder_of_root)
 {
     struct setup *s = *state;
     struct error e = { 0 };
@@ -342,7 +344,7 @@ static int listen_at(const char *folder, pid_t pid, mode_t mode, uid_t owner)
 
 /* Tries a socket of root that only root may connect to, and one of the VM's user on which another process
  * listens. */
-static void the_attach_socket_must_belong_to_the_vm(void **state)
+VM_TEST(the_attach_socket_must_belong_to_the_vm)
 {
     struct setup *s = *state;
     char folder[64] = "/tmp/jvm_XXXXXX", said[16];
@@ -368,7 +370,7 @@ static void the_attach_socket_must_belong_to_the_vm(void **state)
     assert_int_equal(remove_tree(folder), 0);
 }
 
-static void an_exited_process_is_not_a_vm(void **state)
+VM_TEST(an_exited_process_is_not_a_vm)
 {
     struct error e = { 0 };
 
@@ -376,17 +378,4 @@ static void an_exited_process_is_not_a_vm(void **state)
     assert_true(e.text[0] != '\0');
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_vm_writes_its_map_on_request, set_up, end_test),
-        cmocka_unit_test_setup_teardown(a_vm_with_attaching_disabled_is_left_alone, set_up, end_test),
-        cmocka_unit_test_setup_teardown(processes_that_are_not_vms_get_no_signal, set_up, end_test),
-        cmocka_unit_test_setup_teardown(processes_that_only_map_libjvm_get_no_signal, set_up, end_test),
-        cmocka_unit_test_setup_teardown(nothing_is_created_in_a_folder_of_root, set_up, end_test),
-        cmocka_unit_test_setup_teardown(the_attach_socket_must_belong_to_the_vm, set_up, end_test),
-        cmocka_unit_test_setup_teardown(an_exited_process_is_not_a_vm, set_up, end_test),
-    };
-
-    SYMBOLIZER_TESTS(argc, argv, tests);
-}
+SYMBOLIZER_TEST_MAIN(NULL, NULL)

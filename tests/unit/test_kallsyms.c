@@ -37,7 +37,7 @@ static const char *name_at(const struct table *t, uint64_t offset)
     return table_find(t, offset, &entry) ? entry.name : "-";
 }
 
-static void functions_of_kernel_modules_and_bpf_are_found(void **state)
+TEST(functions_of_kernel_modules_and_bpf_are_found)
 {
     struct table t;
     void *blob = parse(sample, sizeof sample - 1, &t);
@@ -52,7 +52,7 @@ static void functions_of_kernel_modules_and_bpf_are_found(void **state)
     mem_free(blob);
 }
 
-static void data_and_gaps_between_sections_have_no_name(void **state)
+TEST(data_and_gaps_between_sections_have_no_name)
 {
     struct table t;
     void *blob = parse(sample, sizeof sample - 1, &t);
@@ -64,7 +64,7 @@ static void data_and_gaps_between_sections_have_no_name(void **state)
     mem_free(blob);
 }
 
-static void all_zero_addresses_are_reported_as_hidden(void **state)
+TEST(all_zero_addresses_are_reported_as_hidden)
 {
     static const char hidden[] =
         "0000000000000000 T _text\n0000000000000000 t f\n0000000000000000 t g\t[m]\n";
@@ -76,7 +76,7 @@ static void all_zero_addresses_are_reported_as_hidden(void **state)
     mem_free(blob);
 }
 
-static void invalid_lines_are_skipped(void **state)
+TEST(invalid_lines_are_skipped)
 {
     static const char text[] = "\n\n \nT\nffffffff81000000\nffffffff81000000 \nffffffff81000000 T\n"
                                "ffffffff81000000 T \nfffffffff81000000 T seventeen_digits\n"
@@ -91,7 +91,7 @@ static void invalid_lines_are_skipped(void **state)
     mem_free(blob);
 }
 
-static void a_text_truncated_anywhere_is_handled(void **state)
+TEST(a_text_truncated_anywhere_is_handled)
 {
     size_t n;
 
@@ -106,7 +106,7 @@ static void a_text_truncated_anywhere_is_handled(void **state)
     }
 }
 
-static void idle_functions_and_their_clones_are_recognized(void **state)
+TEST(idle_functions_and_their_clones_are_recognized)
 {
     assert_true(kallsyms_is_idle("default_idle"));
     assert_true(kallsyms_is_idle("pv_native_safe_halt"));
@@ -119,16 +119,4 @@ static void idle_functions_and_their_clones_are_recognized(void **state)
     assert_false(kallsyms_is_idle(""));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_of_kernel_modules_and_bpf_are_found),
-        cmocka_unit_test(data_and_gaps_between_sections_have_no_name),
-        cmocka_unit_test(all_zero_addresses_are_reported_as_hidden),
-        cmocka_unit_test(invalid_lines_are_skipped),
-        cmocka_unit_test(a_text_truncated_anywhere_is_handled),
-        cmocka_unit_test(idle_functions_and_their_clones_are_recognized),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

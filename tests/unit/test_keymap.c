@@ -25,7 +25,7 @@ static void expect_refused(const struct key_binding *b, size_t n, const char *wo
     assert_non_null(strstr(e.text, words));
 }
 
-static void every_default_key_parses_and_is_unique_in_its_scope(void **state)
+TEST(every_default_key_parses_and_is_unique_in_its_scope)
 {
     struct keymap *km = keymap_new(NULL, 0, NULL);
     assert_non_null(km);
@@ -44,7 +44,7 @@ static void every_default_key_parses_and_is_unique_in_its_scope(void **state)
     keymap_free(km);
 }
 
-static void view_keys_override_global_keys(void **state)
+TEST(view_keys_override_global_keys)
 {
     struct keymap *km = keymap_new(NULL, 0, NULL);
     assert_int_equal(keymap_find(km, SCOPE_KEYS_FUNCTIONS, 'c'), ACTION_CGROUP);
@@ -53,7 +53,7 @@ static void view_keys_override_global_keys(void **state)
     keymap_free(km);
 }
 
-static void letters_in_pickers_go_to_the_filter(void **state)
+TEST(letters_in_pickers_go_to_the_filter)
 {
     struct keymap *km = keymap_new(NULL, 0, NULL);
     for (uint32_t key = '!'; key < 127; key++)
@@ -62,7 +62,7 @@ static void letters_in_pickers_go_to_the_filter(void **state)
     keymap_free(km);
 }
 
-static void a_rebound_action_loses_its_default_keys(void **state)
+TEST(a_rebound_action_loses_its_default_keys)
 {
     struct keymap *km = keymap_with("freeze", "F11 ^T");
     assert_int_equal(keymap_find(km, SCOPE_KEYS_FUNCTIONS, TK_F11), ACTION_FREEZE);
@@ -72,7 +72,7 @@ static void a_rebound_action_loses_its_default_keys(void **state)
     keymap_free(km);
 }
 
-static void a_user_key_is_removed_from_its_default_action(void **state)
+TEST(a_user_key_is_removed_from_its_default_action)
 {
     struct keymap *km = keymap_with("freeze", "x");
     assert_int_equal(keymap_find(km, SCOPE_KEYS_FUNCTIONS, 'x'), ACTION_FREEZE);
@@ -83,7 +83,7 @@ static void a_user_key_is_removed_from_its_default_action(void **state)
     keymap_free(km);
 }
 
-static void default_keys_can_be_cleared_but_quit_needs_a_key(void **state)
+TEST(default_keys_can_be_cleared_but_quit_needs_a_key)
 {
     struct keymap *km = keymap_with("clear", "");
     const struct key_binding no_quit = { "quit", "" };
@@ -92,7 +92,7 @@ static void default_keys_can_be_cleared_but_quit_needs_a_key(void **state)
     expect_refused(&no_quit, 1, "quit");
 }
 
-static void invalid_bindings_are_refused_with_the_nearest_name(void **state)
+TEST(invalid_bindings_are_refused_with_the_nearest_name)
 {
     const struct key_binding action = { "freze", "z" }, key = { "freeze", "Entr" },
                              none = { "qqqqqqqq", "z" };
@@ -105,7 +105,7 @@ static void invalid_bindings_are_refused_with_the_nearest_name(void **state)
     expect_refused(&many, 1, "too many");
 }
 
-static void key_names_are_parsed_and_formatted(void **state)
+TEST(key_names_are_parsed_and_formatted)
 {
     static const char *const names[] = { "F1", "F12", "Space", "S-Tab", "PgUp", "^L", "a", "A", "\\", "?" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -125,7 +125,7 @@ static void key_names_are_parsed_and_formatted(void **state)
     assert_false(key_parse("F13", &key));
 }
 
-static void the_manual_lists_every_action(void **state)
+TEST(the_manual_lists_every_action)
 {
     struct buf mdoc = { 0 }, markdown = { 0 };
     action_document(&mdoc, ACTION_MDOC);
@@ -139,18 +139,4 @@ static void the_manual_lists_every_action(void **state)
     buf_done(&markdown);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_default_key_parses_and_is_unique_in_its_scope),
-        cmocka_unit_test(view_keys_override_global_keys),
-        cmocka_unit_test(letters_in_pickers_go_to_the_filter),
-        cmocka_unit_test(a_rebound_action_loses_its_default_keys),
-        cmocka_unit_test(a_user_key_is_removed_from_its_default_action),
-        cmocka_unit_test(default_keys_can_be_cleared_but_quit_needs_a_key),
-        cmocka_unit_test(invalid_bindings_are_refused_with_the_nearest_name),
-        cmocka_unit_test(key_names_are_parsed_and_formatted),
-        cmocka_unit_test(the_manual_lists_every_action),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -18,6 +18,8 @@ static int teardown(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, NULL, teardown)
+
 /* Makes the plan for the events of -e on one CPU, without opening them. */
 static void plan_for(const char *text)
 {
@@ -58,7 +60,7 @@ static void assert_noted(uint32_t n, const char *what)
     assert_non_null(strstr(plan.notes[n - 1].what, what));
 }
 
-static void named_cycles_fall_back_to_cpu_clock(void **state)
+FIXTURE_TEST(named_cycles_fall_back_to_cpu_clock)
 {
     static const int answers[] = { ENOENT, ENODEV, ENXIO, EOPNOTSUPP };
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
@@ -73,7 +75,7 @@ static void named_cycles_fall_back_to_cpu_clock(void **state)
     assert_false(refuse_member(0, EBUSY)); /* the counters may become free */
 }
 
-static void cycles_fall_back_at_any_position_of_the_list(void **state)
+FIXTURE_TEST(cycles_fall_back_at_any_position_of_the_list)
 {
     plan_for("cycles,page-faults");
     assert_true(refuse_member(0, ENOENT));
@@ -89,7 +91,7 @@ static void cycles_fall_back_at_any_position_of_the_list(void **state)
     assert_noted(1, "sampling cpu-clock");
 }
 
-static void cycles_are_dropped_when_cpu_clock_is_also_sampled(void **state)
+FIXTURE_TEST(cycles_are_dropped_when_cpu_clock_is_also_sampled)
 {
     plan_for("cycles,cpu-clock");
     assert_true(refuse_member(0, ENOENT));
@@ -109,7 +111,7 @@ static void cycles_are_dropped_when_cpu_clock_is_also_sampled(void **state)
     assert_int_equal(plan_members(&plan), 2);
 }
 
-static void the_first_event_can_be_dropped(void **state)
+FIXTURE_TEST(the_first_event_can_be_dropped)
 {
     static const int answers[] = { ENOENT, ENODEV, EOPNOTSUPP, EBUSY, ENOSPC };
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
@@ -126,7 +128,7 @@ static void the_first_event_can_be_dropped(void **state)
     }
 }
 
-static void features_dropped_for_the_first_event_are_restored_for_the_next(void **state)
+FIXTURE_TEST(features_dropped_for_the_first_event_are_restored_for_the_next)
 {
     plan_for("instructions,page-faults");
     uint32_t steps = 0;
@@ -139,7 +141,7 @@ static void features_dropped_for_the_first_event_are_restored_for_the_next(void 
     assert_int_equal(plan_attr(&plan, 1)->use_clockid, 1);
 }
 
-static void a_group_continues_without_its_leader(void **state)
+FIXTURE_TEST(a_group_continues_without_its_leader)
 {
     plan_for("{instructions,page-faults,minor-faults}:S,cpu-clock");
     assert_int_equal(plan_leader(&plan, 2), 0);
@@ -152,7 +154,7 @@ static void a_group_continues_without_its_leader(void **state)
     }
 }
 
-static void the_first_event_gives_the_reason_when_nothing_opens(void **state)
+FIXTURE_TEST(the_first_event_gives_the_reason_when_nothing_opens)
 {
     plan_for("instructions,page-faults,branches");
     assert_true(refuse_member(0, ENOENT));
@@ -165,7 +167,7 @@ static void the_first_event_gives_the_reason_when_nothing_opens(void **state)
     assert_non_null(strstr(error.text, "instructions"));
 }
 
-static void system_wide_failures_drop_no_event(void **state)
+FIXTURE_TEST(system_wide_failures_drop_no_event)
 {
     static const int answers[] = { EMFILE, ENFILE, ESRCH, ENOMEM };
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
@@ -178,7 +180,7 @@ static void system_wide_failures_drop_no_event(void **state)
 }
 
 /* Twice the records would say that a thread leaves its CPU twice. */
-static void switches_are_recorded_once(void **state)
+FIXTURE_TEST(switches_are_recorded_once)
 {
     plan_for("cpu-clock,page-faults");
     assert_false(plan_attr(&plan, 0)->context_switch);
@@ -201,19 +203,4 @@ static void switches_are_recorded_once(void **state)
     assert_noted(1, "does not record the switches");
 }
 
-int main(void)
-{
-#define CASE(name) cmocka_unit_test_teardown(name, teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(named_cycles_fall_back_to_cpu_clock),
-        CASE(cycles_fall_back_at_any_position_of_the_list),
-        CASE(cycles_are_dropped_when_cpu_clock_is_also_sampled),
-        CASE(the_first_event_can_be_dropped),
-        CASE(features_dropped_for_the_first_event_are_restored_for_the_next),
-        CASE(a_group_continues_without_its_leader),
-        CASE(the_first_event_gives_the_reason_when_nothing_opens),
-        CASE(system_wide_failures_drop_no_event),
-        CASE(switches_are_recorded_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

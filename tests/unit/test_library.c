@@ -10,7 +10,7 @@ static struct {
     __typeof__(hypot) *hypot;
 } lib;
 
-static void loaded_functions_can_be_called(void **state)
+TEST(loaded_functions_can_be_called)
 {
     static const struct library_symbol symbols[] = { LIBRARY_SYMBOL(lib, fdim), LIBRARY_SYMBOL(lib, hypot) };
     struct error e = { 0 };
@@ -20,7 +20,7 @@ static void loaded_functions_can_be_called(void **state)
     assert_true(lib.hypot(3, 4) == 5);
 }
 
-static void a_missing_library_is_reported_with_its_package(void **state)
+TEST(a_missing_library_is_reported_with_its_package)
 {
     static const struct library_symbol symbols[] = { LIBRARY_SYMBOL(lib, fdim) };
     struct error e = { 0 };
@@ -31,7 +31,7 @@ static void a_missing_library_is_reported_with_its_package(void **state)
     assert_non_null(strstr(e.text, "libnowhere9)"));
 }
 
-static void a_missing_function_is_reported_as_another_version(void **state)
+TEST(a_missing_function_is_reported_as_another_version)
 {
     const struct library_symbol symbols[] = { { "no_such_function", (void **)&lib.fdim, NULL } };
     struct error e = { 0 };
@@ -41,13 +41,4 @@ static void a_missing_function_is_reported_as_another_version(void **state)
     assert_non_null(strstr(e.text, "no_such_function"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loaded_functions_can_be_called),
-        cmocka_unit_test(a_missing_library_is_reported_with_its_package),
-        cmocka_unit_test(a_missing_function_is_reported_as_another_version),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

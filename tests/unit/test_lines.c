@@ -7,6 +7,8 @@
 #include "symbols/lines.h"
 #include "unit_test.h"
 
+#define FIXTURE_TEST(name) TEST_WITH(name, lines_set_up, lines_tear_down)
+
 #define LONG_ENOUGH (60 * NS_PER_SEC)
 
 static struct lines_module *open_module(int fd, int debug_fd, int alt_fd)
@@ -93,7 +95,7 @@ static void check_variant(const char *dir, const char *compiler, const char *opt
     close(fd);
 }
 
-static void inlined_chains_match_the_source(void **state)
+FIXTURE_TEST(inlined_chains_match_the_source)
 {
     if (!lines_compile(*state, "cc", "", "program"))
         skip();
@@ -145,7 +147,7 @@ static void check_deep(const char *dir, unsigned n, unsigned expected, const cha
     close(fd);
 }
 
-static void deep_inlining_is_complete_or_marked_as_truncated(void **state)
+FIXTURE_TEST(deep_inlining_is_complete_or_marked_as_truncated)
 {
     char outermost[32];
 
@@ -154,7 +156,7 @@ static void deep_inlining_is_complete_or_marked_as_truncated(void **state)
     check_deep(*state, LINES_DEPTH_MAX + 1, LINES_DEPTH_MAX, LINES_MORE);
 }
 
-static void every_dwarf_form_gives_the_same_lines(void **state)
+FIXTURE_TEST(every_dwarf_form_gives_the_same_lines)
 {
     static const char *const compilers[] = { "gcc", "clang" };
     static const char *const options[] = { "-gdwarf-4",
@@ -173,7 +175,7 @@ static void every_dwarf_form_gives_the_same_lines(void **state)
             check_variant(*state, compilers[i], options[k]);
 }
 
-static void a_separate_debug_file_is_used(void **state)
+FIXTURE_TEST(a_separate_debug_file_is_used)
 {
     const char *dir = *state;
     struct lines_module *m;
@@ -192,7 +194,7 @@ static void a_separate_debug_file_is_used(void **state)
     close(fd);
 }
 
-static void a_debug_file_of_another_build_is_refused(void **state)
+FIXTURE_TEST(a_debug_file_of_another_build_is_refused)
 {
     const char *dir = *state;
     struct lines_files files = { .alt_fd = -1 };
@@ -211,7 +213,7 @@ static void a_debug_file_of_another_build_is_refused(void **state)
     close(files.debug_fd);
 }
 
-static void the_dwz_supplementary_file_is_requested_and_used(void **state)
+FIXTURE_TEST(the_dwz_supplementary_file_is_requested_and_used)
 {
     const char *dir = *state;
     struct lines_files files = { .alt_fd = -1 };
@@ -243,7 +245,7 @@ static void the_dwz_supplementary_file_is_requested_and_used(void **state)
     close(files.alt_fd);
 }
 
-static void a_unit_without_its_dwo_file_gives_lines_only(void **state)
+FIXTURE_TEST(a_unit_without_its_dwo_file_gives_lines_only)
 {
     const char *dir = *state;
     uint64_t start, size, id;
@@ -293,7 +295,7 @@ static void check_compressed(const char *dir, const char *name, const char *debu
         close(debug_fd);
 }
 
-static void zstd_compressed_sections_are_read(void **state)
+FIXTURE_TEST(zstd_compressed_sections_are_read)
 {
     const char *dir = *state;
 
@@ -310,7 +312,7 @@ static void zstd_compressed_sections_are_read(void **state)
     check_compressed(dir, "program", NULL);
 }
 
-static void a_file_without_dwarf_is_reported(void **state)
+FIXTURE_TEST(a_file_without_dwarf_is_reported)
 {
     struct lines_files files = { .debug_fd = -1, .alt_fd = -1 };
     struct lines_module *m;
@@ -323,7 +325,7 @@ static void a_file_without_dwarf_is_reported(void **state)
     close(files.fd);
 }
 
-static void searches_past_their_deadline_are_abandoned(void **state)
+FIXTURE_TEST(searches_past_their_deadline_are_abandoned)
 {
     struct lines_location place;
     struct lines_want want;
@@ -395,38 +397,14 @@ static void damage_and_try(void **state, const char *command)
     }
 }
 
-static void damaged_files_are_handled(void **state)
+FIXTURE_TEST(damaged_files_are_handled)
 {
     damage_and_try(state, "true");
 }
 
-static void damaged_compressed_files_are_handled(void **state)
+FIXTURE_TEST(damaged_compressed_files_are_handled)
 {
     damage_and_try(state, "objcopy --compress-debug-sections=zstd program packed && mv packed program");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(inlined_chains_match_the_source, lines_set_up, lines_tear_down),
-        cmocka_unit_test_setup_teardown(deep_inlining_is_complete_or_marked_as_truncated, lines_set_up,
-                                        lines_tear_down),
-        cmocka_unit_test_setup_teardown(every_dwarf_form_gives_the_same_lines, lines_set_up, lines_tear_down),
-        cmocka_unit_test_setup_teardown(a_separate_debug_file_is_used, lines_set_up, lines_tear_down),
-        cmocka_unit_test_setup_teardown(a_debug_file_of_another_build_is_refused, lines_set_up,
-                                        lines_tear_down),
-        cmocka_unit_test_setup_teardown(the_dwz_supplementary_file_is_requested_and_used, lines_set_up,
-                                        lines_tear_down),
-        cmocka_unit_test_setup_teardown(a_unit_without_its_dwo_file_gives_lines_only, lines_set_up,
-                                        lines_tear_down),
-        cmocka_unit_test_setup_teardown(zstd_compressed_sections_are_read, lines_set_up, lines_tear_down),
-        cmocka_unit_test_setup_teardown(a_file_without_dwarf_is_reported, lines_set_up, lines_tear_down),
-        cmocka_unit_test_setup_teardown(searches_past_their_deadline_are_abandoned, lines_set_up,
-                                        lines_tear_down),
-        cmocka_unit_test_setup_teardown(damaged_files_are_handled, lines_set_up, lines_tear_down),
-        cmocka_unit_test_setup_teardown(damaged_compressed_files_are_handled, lines_set_up, lines_tear_down),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -57,6 +57,8 @@ static int tear_down_kept(void **state)
     return tear_down(state);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up_kept, tear_down_kept)
+
 /* The second start reads the first start's results from the disk, unless the file has changed. */
 static void check_kept(struct setup *s)
 {
@@ -82,7 +84,7 @@ static void check_kept(struct setup *s)
 
 #define HAS_BUILD_ID "readelf -n program | grep -q 'Build ID'" /* without it nothing is cached */
 
-static void inlined_functions_are_cached_for_the_next_start(void **state)
+FIXTURE_TEST(inlined_functions_are_cached_for_the_next_start)
 {
     struct setup *s = *state;
 
@@ -92,7 +94,7 @@ static void inlined_functions_are_cached_for_the_next_start(void **state)
 }
 
 /* A cached empty result could not be told apart from one after a failure. */
-static void empty_results_are_never_cached(void **state)
+FIXTURE_TEST(empty_results_are_never_cached)
 {
     struct setup *s = *state;
 
@@ -109,7 +111,7 @@ static void empty_results_are_never_cached(void **state)
     }
 }
 
-static void a_dwo_file_installed_later_is_read(void **state)
+FIXTURE_TEST(a_dwo_file_installed_later_is_read)
 {
     struct setup *s = *state;
     char *without, *with;
@@ -128,7 +130,7 @@ static void a_dwo_file_installed_later_is_read(void **state)
 }
 
 /* The cache key contains the file's stamp: debug packages may be installed, removed and updated. */
-static void a_debug_file_installed_later_is_read(void **state)
+FIXTURE_TEST(a_debug_file_installed_later_is_read)
 {
     struct setup *s = *state;
     char *without, *with;
@@ -149,18 +151,4 @@ static void a_debug_file_installed_later_is_read(void **state)
     mem_free(with);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(inlined_functions_are_cached_for_the_next_start, set_up_kept,
-                                        tear_down_kept),
-        cmocka_unit_test_setup_teardown(empty_results_are_never_cached, set_up_kept, tear_down_kept),
-        cmocka_unit_test_setup_teardown(a_dwo_file_installed_later_is_read, set_up_kept, tear_down_kept),
-        cmocka_unit_test_setup_teardown(a_debug_file_installed_later_is_read, set_up_kept, tear_down_kept),
-    };
-
-    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
-        symbol_worker_main(3);
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+WORKER_TEST_MAIN(NULL, NULL)

@@ -32,7 +32,7 @@ static const char *text(const struct lines_view *v, uint32_t at)
     return v->strings + at;
 }
 
-static void built_locations_are_read_back(void **state)
+TEST(built_locations_are_read_back)
 {
     struct buf blob = { 0 };
     struct lines_view v;
@@ -50,7 +50,7 @@ static void built_locations_are_read_back(void **state)
     buf_done(&blob);
 }
 
-static void adjacent_ranges_without_inlining_are_merged(void **state)
+TEST(adjacent_ranges_without_inlining_are_merged)
 {
     struct lines_builder b = { 0 };
     struct buf blob = { 0 };
@@ -76,7 +76,7 @@ static void adjacent_ranges_without_inlining_are_merged(void **state)
     buf_done(&blob);
 }
 
-static void equal_strings_are_stored_once(void **state)
+TEST(equal_strings_are_stored_once)
 {
     struct buf one = { 0 }, many = { 0 };
     struct lines_view first, second;
@@ -90,7 +90,7 @@ static void equal_strings_are_stored_once(void **state)
     buf_done(&many);
 }
 
-static void the_size_of_a_reply_is_bounded(void **state)
+TEST(the_size_of_a_reply_is_bounded)
 {
     struct lines_builder b = { 0 };
     struct lines_location place = make_example();
@@ -108,7 +108,7 @@ static void the_size_of_a_reply_is_bounded(void **state)
     lines_builder_done(&b);
 }
 
-static void a_truncated_reply_is_refused(void **state)
+TEST(a_truncated_reply_is_refused)
 {
     struct buf blob = { 0 };
     struct lines_view v;
@@ -121,7 +121,7 @@ static void a_truncated_reply_is_refused(void **state)
 }
 
 /* With any byte changed the reply is refused, or everything it refers to is within it. */
-static void a_damaged_reply_never_leads_outside_its_bounds(void **state)
+TEST(a_damaged_reply_never_leads_outside_its_bounds)
 {
     struct buf blob = { 0 };
     struct lines_view v;
@@ -148,7 +148,7 @@ static void a_damaged_reply_never_leads_outside_its_bounds(void **state)
     buf_done(&blob);
 }
 
-static void requests_with_an_inconsistent_size_are_refused(void **state)
+TEST(requests_with_an_inconsistent_size_are_refused)
 {
     struct lines_server server = { 0 };
     struct {
@@ -170,18 +170,4 @@ static void requests_with_an_inconsistent_size_are_refused(void **state)
     lines_server_done(&server);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(built_locations_are_read_back),
-        cmocka_unit_test(adjacent_ranges_without_inlining_are_merged),
-        cmocka_unit_test(equal_strings_are_stored_once),
-        cmocka_unit_test(the_size_of_a_reply_is_bounded),
-        cmocka_unit_test(a_truncated_reply_is_refused),
-        cmocka_unit_test(a_damaged_reply_never_leads_outside_its_bounds),
-        cmocka_unit_test(requests_with_an_inconsistent_size_are_refused),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

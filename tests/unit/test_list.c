@@ -12,7 +12,7 @@ static bool is_even(const void *ctx, uint32_t row)
     return ((const uint64_t *)ctx)[row] % 2 == 0;
 }
 
-static void an_untouched_cursor_stays_on_the_first_row(void **state)
+TEST(an_untouched_cursor_stays_on_the_first_row)
 {
     const uint64_t before[] = { 1, 2, 3 }, after[] = { 3, 1, 2 };
     struct list l = { 0 };
@@ -22,7 +22,7 @@ static void an_untouched_cursor_stays_on_the_first_row(void **state)
     assert_int_equal(l.key, 3);
 }
 
-static void a_moved_cursor_stays_with_its_row(void **state)
+TEST(a_moved_cursor_stays_with_its_row)
 {
     const uint64_t before[] = { 1, 2, 3 }, after[] = { 3, 1, 2 };
     struct list l = { 0 };
@@ -33,7 +33,7 @@ static void a_moved_cursor_stays_with_its_row(void **state)
     assert_int_equal(l.key, 2);
 }
 
-static void a_found_row_keeps_the_cursor_also_if_it_was_the_first(void **state)
+TEST(a_found_row_keeps_the_cursor_also_if_it_was_the_first)
 {
     const uint64_t before[] = { 2, 1, 3 }, after[] = { 3, 1, 2 };
     struct list l = { 0 };
@@ -45,7 +45,7 @@ static void a_found_row_keeps_the_cursor_also_if_it_was_the_first(void **state)
     assert_int_equal(l.key, 2);
 }
 
-static void the_cursor_stays_in_place_when_its_row_disappears(void **state)
+TEST(the_cursor_stays_in_place_when_its_row_disappears)
 {
     const uint64_t before[] = { 1, 2, 3, 4 }, after[] = { 1, 3, 4 }, last[] = { 9 };
     struct list l = { 0 };
@@ -61,7 +61,7 @@ static void the_cursor_stays_in_place_when_its_row_disappears(void **state)
     assert_int_equal(l.key, 0);
 }
 
-static void a_new_query_shows_the_first_rows(void **state)
+TEST(a_new_query_shows_the_first_rows)
 {
     uint64_t rows[100];
     struct list l = { 0 };
@@ -92,7 +92,7 @@ static void a_new_query_shows_the_first_rows(void **state)
     assert_int_equal(l.top, 0);
 }
 
-static void a_saved_position_is_restored(void **state)
+TEST(a_saved_position_is_restored)
 {
     uint64_t rows[100], later[100];
     struct list l = { 0 };
@@ -125,7 +125,7 @@ static void a_saved_position_is_restored(void **state)
     assert_int_equal(l.cursor, 0);
 }
 
-static void the_cursor_is_always_visible(void **state)
+TEST(the_cursor_is_always_visible)
 {
     uint64_t rows[100];
     struct list l = { 0 };
@@ -150,7 +150,7 @@ static void the_cursor_is_always_visible(void **state)
     assert_int_equal(l.top, 0);
 }
 
-static void moving_stops_at_both_ends(void **state)
+TEST(moving_stops_at_both_ends)
 {
     const uint64_t rows[] = { 1, 2 };
     struct list l = { 0 };
@@ -164,7 +164,7 @@ static void moving_stops_at_both_ends(void **state)
     assert_false(list_act(&l, ACTION_QUIT, key_of, rows));
 }
 
-static void search_wraps_at_the_end(void **state)
+TEST(search_wraps_at_the_end)
 {
     const uint64_t rows[] = { 2, 3, 4, 5 };
     struct list l = { 0 };
@@ -180,7 +180,7 @@ static void search_wraps_at_the_end(void **state)
     assert_int_equal(list_search(&l, 1, is_even, rows), 0);
 }
 
-static void search_reports_when_nothing_matches(void **state)
+TEST(search_reports_when_nothing_matches)
 {
     const uint64_t rows[] = { 1, 3 };
     struct list l = { 0 };
@@ -189,7 +189,7 @@ static void search_reports_when_nothing_matches(void **state)
     assert_int_equal(list_search(&l, -1, is_even, rows), -1);
 }
 
-static void screen_lines_map_to_rows_only_where_rows_are_drawn(void **state)
+TEST(screen_lines_map_to_rows_only_where_rows_are_drawn)
 {
     const uint64_t keys[] = { 1, 2, 3, 4, 5 };
     struct list l = { 0 };
@@ -208,20 +208,4 @@ static void screen_lines_map_to_rows_only_where_rows_are_drawn(void **state)
     assert_false(list_row_at(&l, 1, &row));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_untouched_cursor_stays_on_the_first_row),
-        cmocka_unit_test(a_moved_cursor_stays_with_its_row),
-        cmocka_unit_test(the_cursor_stays_in_place_when_its_row_disappears),
-        cmocka_unit_test(a_new_query_shows_the_first_rows),
-        cmocka_unit_test(a_saved_position_is_restored),
-        cmocka_unit_test(the_cursor_is_always_visible),
-        cmocka_unit_test(moving_stops_at_both_ends),
-        cmocka_unit_test(a_found_row_keeps_the_cursor_also_if_it_was_the_first),
-        cmocka_unit_test(search_wraps_at_the_end),
-        cmocka_unit_test(screen_lines_map_to_rows_only_where_rows_are_drawn),
-        cmocka_unit_test(search_reports_when_nothing_matches),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

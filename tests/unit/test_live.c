@@ -11,7 +11,9 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
-static void all_cpus_show_a_spinning_child_with_its_callers(void **state)
+#define FIXTURE_TEST(name) TEST_WITH(name, setup, teardown)
+
+FIXTURE_TEST(all_cpus_show_a_spinning_child_with_its_callers)
 {
     child(spin);
     open_all_or_skip();
@@ -26,7 +28,7 @@ static void all_cpus_show_a_spinning_child_with_its_callers(void **state)
 
 /* Within one ring an interrupt may write its record before the older one that it interrupted, microseconds
  * apart. */
-static void records_are_ordered_by_time_across_cpus(void **state)
+FIXTURE_TEST(records_are_ordered_by_time_across_cpus)
 {
     child(fork_storm);
     child(spin);
@@ -40,7 +42,7 @@ static void records_are_ordered_by_time_across_cpus(void **state)
     assert_int_equal(stats.malformed, 0);
 }
 
-static void pid_scope_samples_only_that_process(void **state)
+FIXTURE_TEST(pid_scope_samples_only_that_process)
 {
     child(spin);
     pid_t pid = child(spin);
@@ -51,7 +53,7 @@ static void pid_scope_samples_only_that_process(void **state)
     assert_false(live_targets_gone(live));
 }
 
-static void an_exited_target_is_noticed_without_busy_polling(void **state)
+FIXTURE_TEST(an_exited_target_is_noticed_without_busy_polling)
 {
     pid_t pid = child(spin);
     scope_to(pid);
@@ -64,7 +66,7 @@ static void an_exited_target_is_noticed_without_busy_polling(void **state)
     assert_true(live_drain(live, true, on_record, &seen) < 1000);
 }
 
-static void a_wakeup_descriptor_ends_the_wait(void **state)
+FIXTURE_TEST(a_wakeup_descriptor_ends_the_wait)
 {
     int wake[2];
     scope_to(child(spin));
@@ -90,7 +92,7 @@ static void count_late(const struct record *r)
     late += r->id.time_ns && r->id.time_ns <= drained_ns;
 }
 
-static void a_drain_passes_what_is_older_than_the_time_that_it_reports(void **state)
+FIXTURE_TEST(a_drain_passes_what_is_older_than_the_time_that_it_reports)
 {
     struct live_stats stats;
     scope_to(child(fork_storm));
@@ -132,7 +134,7 @@ static void fork_and_end(void)
     }
 }
 
-static void a_child_is_sampled_after_its_parent_exited(void **state)
+FIXTURE_TEST(a_child_is_sampled_after_its_parent_exited)
 {
     assert_int_equal(pipe(go_pipe), 0);
     pid_t pid = child(fork_and_end);
@@ -149,7 +151,7 @@ static void a_child_is_sampled_after_its_parent_exited(void **state)
     RUN_UNTIL(live_targets_gone(live));
 }
 
-static void children_are_not_sampled_with_following_disabled(void **state)
+FIXTURE_TEST(children_are_not_sampled_with_following_disabled)
 {
     assert_int_equal(pipe(go_pipe), 0);
     pid_t pid = child(fork_and_end);
@@ -191,12 +193,12 @@ static void expect_samples_from_exec(bool wide)
     assert_int_equal(seen.execs, 1);
 }
 
-static void a_command_is_sampled_from_its_exec(void **state)
+FIXTURE_TEST(a_command_is_sampled_from_its_exec)
 {
     expect_samples_from_exec(false);
 }
 
-static void a_command_with_system_wide_scope_is_sampled_from_its_exec(void **state)
+FIXTURE_TEST(a_command_with_system_wide_scope_is_sampled_from_its_exec)
 {
     expect_samples_from_exec(true);
     assert_int_equal(seen.others, 0);
@@ -216,7 +218,7 @@ static void fork_short_children(void)
     }
 }
 
-static void children_shorter_than_a_period_are_sampled_system_wide(void **state)
+FIXTURE_TEST(children_shorter_than_a_period_are_sampled_system_wide)
 {
     assert_int_equal(pipe(go_pipe), 0);
     pid_t pid = child(fork_short_children);
@@ -279,19 +281,19 @@ static void sample_existing_child(bool wide, bool inherit)
     kill((pid_t)seen.pid, SIGKILL);
 }
 
-static void existing_children_are_sampled(void **state)
+FIXTURE_TEST(existing_children_are_sampled)
 {
     sample_existing_child(false, true);
     assert_int_equal(seen.others, 0);
 }
 
-static void existing_children_are_sampled_system_wide(void **state)
+FIXTURE_TEST(existing_children_are_sampled_system_wide)
 {
     sample_existing_child(true, true);
     assert_int_equal(seen.others, 0);
 }
 
-static void existing_children_are_not_sampled_with_following_disabled(void **state)
+FIXTURE_TEST(existing_children_are_not_sampled_with_following_disabled)
 {
     sample_existing_child(false, false);
     assert_int_equal(seen.mine, 0);
@@ -306,7 +308,7 @@ static void expect_weights(uint64_t least, uint64_t most)
     assert_true(weight_most > 0);
 }
 
-static void sample_weights_follow_the_varied_period(void **state)
+FIXTURE_TEST(sample_weights_follow_the_varied_period)
 {
     uint64_t period = NS_PER_SEC / 999;
     scope_to(child(spin));
@@ -319,7 +321,7 @@ static void sample_weights_follow_the_varied_period(void **state)
     assert_true(weight_least < period * 99 / 100 || weight_most > period * 101 / 100);
 }
 
-static void system_wide_samples_weigh_the_nominal_period(void **state)
+FIXTURE_TEST(system_wide_samples_weigh_the_nominal_period)
 {
     uint64_t period = NS_PER_SEC / 999;
     child(spin);
@@ -333,7 +335,7 @@ static void system_wide_samples_weigh_the_nominal_period(void **state)
     expect_weights(period, period);
 }
 
-static void a_reopened_source_samples_children_of_its_targets(void **state)
+FIXTURE_TEST(a_reopened_source_samples_children_of_its_targets)
 {
     assert_int_equal(pipe(go_pipe), 0);
     pid_t pid = child(fork_and_end);
@@ -374,7 +376,7 @@ __attribute__((no_sanitize("address", "thread"))) static void touch_pages(void)
         pages[i * page] = 1;
 }
 
-static void software_events_keep_their_period_as_the_sample_weight(void **state)
+FIXTURE_TEST(software_events_keep_their_period_as_the_sample_weight)
 {
     weight = 0;
     weight_least = UINT64_MAX;
@@ -394,7 +396,7 @@ static void software_events_keep_their_period_as_the_sample_weight(void **state)
 }
 
 /* The kernel reports lost records in front of the next one that fits, and here none follows. */
-static void losses_at_the_end_of_a_ring_are_counted(void **state)
+FIXTURE_TEST(losses_at_the_end_of_a_ring_are_counted)
 {
     siginfo_t ended;
     struct live_stats stats;
@@ -421,7 +423,7 @@ static void losses_at_the_end_of_a_ring_are_counted(void **state)
     assert_in_range(seen.mine + stats.lost, PAGES_TOUCHED, PAGES_TOUCHED + 200); /* not again */
 }
 
-static void records_that_do_not_fit_in_the_ring_are_counted_as_lost(void **state)
+FIXTURE_TEST(records_that_do_not_fit_in_the_ring_are_counted_as_lost)
 {
     child(spin);
     cfg.freq_hz = 20000;
@@ -464,7 +466,7 @@ static bool stop_at_once(void *ctx, const struct record *r)
     return false;
 }
 
-static void stopping_a_drain_loses_nothing(void **state)
+FIXTURE_TEST(stopping_a_drain_loses_nothing)
 {
     int calls = 0;
     pid_t pid = child(spin);
@@ -476,7 +478,7 @@ static void stopping_a_drain_loses_nothing(void **state)
     assert_true(live_drain(live, true, on_record, &seen) > 20);
 }
 
-static void only_the_listed_cpus_are_sampled(void **state)
+FIXTURE_TEST(only_the_listed_cpus_are_sampled)
 {
     child(spin);
     child(spin);
@@ -488,7 +490,7 @@ static void only_the_listed_cpus_are_sampled(void **state)
         assert_int_equal(seen.on_cpu[i], 0);
 }
 
-static void user_space_only_sampling_has_no_kernel_samples(void **state)
+FIXTURE_TEST(user_space_only_sampling_has_no_kernel_samples)
 {
     child(fork_storm);
     child(spin);
@@ -517,7 +519,7 @@ static void wait_until_owned_by_nobody(pid_t pid)
     assert_int_equal(st.st_uid, NOBODY);
 }
 
-static void user_scope_excludes_other_users(void **state)
+FIXTURE_TEST(user_scope_excludes_other_users)
 {
     if (geteuid() != 0) {
         print_message("skipped: needs root, to become another user\n");
@@ -554,7 +556,7 @@ static void count_second(const struct record *r)
     second_of_two += r->type == PERF_RECORD_SAMPLE && r->id.pid == second_pid;
 }
 
-static void several_cgroups_are_sampled_at_once(void **state)
+FIXTURE_TEST(several_cgroups_are_sampled_at_once)
 {
     char names[2][64], paths[2][512], list[1100];
     for (int i = 0; i < 2; i++) {
@@ -592,7 +594,7 @@ static void several_cgroups_are_sampled_at_once(void **state)
     assert_int_equal(seen.others, second_of_two);
 }
 
-static void cgroup_scope_samples_only_its_tasks(void **state)
+FIXTURE_TEST(cgroup_scope_samples_only_its_tasks)
 {
     char name[64], path[512], file[600], pid_text[16];
     snprintf(name, sizeof name, "/flametop-test.%d", (int)getpid());
@@ -693,7 +695,7 @@ static struct verdict open_with_limits(rlim_t files, bool drop_user)
     return v;
 }
 
-static void a_process_with_many_threads_is_sampled_under_low_limits(void **state)
+FIXTURE_TEST(a_process_with_many_threads_is_sampled_under_low_limits)
 {
     pid_t pid = child(many_threads);
     scope_to(pid);
@@ -708,7 +710,7 @@ static void a_process_with_many_threads_is_sampled_under_low_limits(void **state
     assert_int_equal(v.others, 0);
 }
 
-static void unprivileged_users_sample_own_processes_or_get_a_message(void **state)
+FIXTURE_TEST(unprivileged_users_sample_own_processes_or_get_a_message)
 {
     if (geteuid() != 0) {
         print_message("skipped: needs root, to drop privileges\n");
@@ -728,7 +730,7 @@ static void unprivileged_users_sample_own_processes_or_get_a_message(void **stat
 }
 
 /* All limits at once: few files, no locked memory, no privilege, and four events that want rings of 16 MB. */
-static void several_events_with_low_limits_are_sampled_or_refused_with_a_reason(void **state)
+FIXTURE_TEST(several_events_with_low_limits_are_sampled_or_refused_with_a_reason)
 {
     if (geteuid() != 0) {
         print_message("skipped: needs root, to drop privileges\n");
@@ -755,7 +757,7 @@ static void several_events_with_low_limits_are_sampled_or_refused_with_a_reason(
     assert_true(v.mine >= 20);
 }
 
-static void a_process_of_another_user_is_refused_by_name(void **state)
+FIXTURE_TEST(a_process_of_another_user_is_refused_by_name)
 {
     if (geteuid() != 0) {
         print_message("skipped: needs root, to drop privileges\n");
@@ -768,7 +770,7 @@ static void a_process_of_another_user_is_refused_by_name(void **state)
     assert_non_null(strstr(v.text, "cap_perfmon"));
 }
 
-static void an_event_that_does_not_exist_is_named(void **state)
+FIXTURE_TEST(an_event_that_does_not_exist_is_named)
 {
     cfg.event = (struct event){ .name = "no-such-counter", .kind = EVENT_HARDWARE };
     cfg.event.attr.type = PERF_TYPE_HARDWARE;
@@ -778,7 +780,7 @@ static void an_event_that_does_not_exist_is_named(void **state)
     assert_non_null(strstr(error.text, "no-such-counter"));
 }
 
-static void the_default_hardware_event_falls_back_to_cpu_clock(void **state)
+FIXTURE_TEST(the_default_hardware_event_falls_back_to_cpu_clock)
 {
     const struct live_note *notes;
     cfg.event = (struct event){ .name = "cycles:u", .kind = EVENT_HARDWARE, .precise_max = true };
@@ -797,7 +799,7 @@ static void the_default_hardware_event_falls_back_to_cpu_clock(void **state)
     assert_true(said);
 }
 
-static void a_frequency_above_the_limit_is_lowered_with_a_note(void **state)
+FIXTURE_TEST(a_frequency_above_the_limit_is_lowered_with_a_note)
 {
     const struct live_note *notes;
     uint64_t limit = 0;
@@ -813,14 +815,14 @@ static void a_frequency_above_the_limit_is_lowered_with_a_note(void **state)
     assert_non_null(strstr(notes[0].what, "limit"));
 }
 
-static void an_empty_scope_is_refused(void **state)
+FIXTURE_TEST(an_empty_scope_is_refused)
 {
     cfg.scope.no_kernel = cfg.scope.no_user = true;
     assert_null(live_open(&cfg, &error));
     assert_int_equal(error.class, ERROR_ARGUMENT);
 }
 
-static void an_exited_process_is_named(void **state)
+FIXTURE_TEST(an_exited_process_is_named)
 {
     char text[64];
     pid_t pid = child(spin);
@@ -844,7 +846,7 @@ static int teardown_hotplug(void **state)
     return teardown(state);
 }
 
-static void a_cpu_going_offline_and_online_keeps_sampling(void **state)
+TEST_WITH(a_cpu_going_offline_and_online_keeps_sampling, setup, teardown_hotplug)
 {
     uint64_t online = 0;
     for (int i = 0; i < 3; i++)
@@ -885,7 +887,7 @@ static void replace_events_by_hung_up_pipes(void)
     close(ends[0]);
 }
 
-static void an_event_that_hangs_up_is_reopened(void **state)
+FIXTURE_TEST(an_event_that_hangs_up_is_reopened)
 {
     child(spin);
     open_all_or_skip();
@@ -938,7 +940,7 @@ static bool is_starved_after(uint64_t enabled_ns, uint64_t running_ns)
     return starves;
 }
 
-static void an_event_that_never_got_a_counter_is_reported(void **state)
+FIXTURE_TEST(an_event_that_never_got_a_counter_is_reported)
 {
     scope_to(child(sleep_forever));
     assert_true(is_starved_after(10 * NS_PER_SEC, 0));
@@ -1004,7 +1006,7 @@ static int check_lost_event(void)
     return poll(&p, 1, 50) == 0 ? 0 : 3;
 }
 
-static void an_event_that_hangs_up_and_cannot_be_reopened_is_reported(void **state)
+FIXTURE_TEST(an_event_that_hangs_up_and_cannot_be_reopened_is_reported)
 {
     child(spin);
     open_all_or_skip();
@@ -1027,7 +1029,7 @@ static int open_on_the_first_cpu_only(void)
     return live_cpu_count(live) == 1 && live_lost_cpus(live) == 0 ? 0 : 4;
 }
 
-static void events_missing_on_some_cpus_are_sampled_on_the_others(void **state)
+FIXTURE_TEST(events_missing_on_some_cpus_are_sampled_on_the_others)
 {
     open_all_or_skip();
     if (live_cpu_count(live) < 2) {
@@ -1048,57 +1050,9 @@ static int open_with_all_counters_in_use(void)
     return error.class == ERROR_LIMIT && strstr(error.text, "another profiler, or the NMI watchdog") ? 0 : 2;
 }
 
-static void counters_in_use_by_others_are_reported(void **state)
+FIXTURE_TEST(counters_in_use_by_others_are_reported)
 {
     assert_in_child(open_with_all_counters_in_use);
 }
 
-int main(void)
-{
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(all_cpus_show_a_spinning_child_with_its_callers),
-        CASE(records_are_ordered_by_time_across_cpus),
-        CASE(pid_scope_samples_only_that_process),
-        CASE(a_drain_passes_what_is_older_than_the_time_that_it_reports),
-        CASE(a_wakeup_descriptor_ends_the_wait),
-        CASE(an_exited_target_is_noticed_without_busy_polling),
-        CASE(a_child_is_sampled_after_its_parent_exited),
-        CASE(children_are_not_sampled_with_following_disabled),
-        CASE(a_command_is_sampled_from_its_exec),
-        CASE(a_command_with_system_wide_scope_is_sampled_from_its_exec),
-        CASE(children_shorter_than_a_period_are_sampled_system_wide),
-        CASE(existing_children_are_sampled),
-        CASE(existing_children_are_sampled_system_wide),
-        CASE(existing_children_are_not_sampled_with_following_disabled),
-        CASE(sample_weights_follow_the_varied_period),
-        CASE(system_wide_samples_weigh_the_nominal_period),
-        CASE(a_reopened_source_samples_children_of_its_targets),
-        CASE(software_events_keep_their_period_as_the_sample_weight),
-        CASE(records_that_do_not_fit_in_the_ring_are_counted_as_lost),
-        CASE(losses_at_the_end_of_a_ring_are_counted),
-        CASE(stopping_a_drain_loses_nothing),
-        CASE(only_the_listed_cpus_are_sampled),
-        CASE(user_space_only_sampling_has_no_kernel_samples),
-        CASE(user_scope_excludes_other_users),
-        CASE(several_cgroups_are_sampled_at_once),
-        CASE(cgroup_scope_samples_only_its_tasks),
-        CASE(a_process_with_many_threads_is_sampled_under_low_limits),
-        CASE(unprivileged_users_sample_own_processes_or_get_a_message),
-        CASE(several_events_with_low_limits_are_sampled_or_refused_with_a_reason),
-        CASE(a_process_of_another_user_is_refused_by_name),
-        CASE(an_event_that_does_not_exist_is_named),
-        CASE(the_default_hardware_event_falls_back_to_cpu_clock),
-        CASE(a_frequency_above_the_limit_is_lowered_with_a_note),
-        CASE(an_empty_scope_is_refused),
-        CASE(an_exited_process_is_named),
-        CASE(an_event_that_hangs_up_is_reopened),
-        CASE(an_event_that_never_got_a_counter_is_reported),
-        CASE(an_event_that_hangs_up_and_cannot_be_reopened_is_reported),
-        CASE(events_missing_on_some_cpus_are_sampled_on_the_others),
-        CASE(counters_in_use_by_others_are_reported),
-        cmocka_unit_test_setup_teardown(a_cpu_going_offline_and_online_keeps_sampling, setup,
-                                        teardown_hotplug),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

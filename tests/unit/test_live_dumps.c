@@ -88,6 +88,8 @@ static int setup_dumps(void **state)
     return failed;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, setup_dumps, teardown)
+
 static void need_dumps(void)
 {
     if (cfg.regs_user_mask)
@@ -138,7 +140,7 @@ __attribute__((no_sanitize("address"))) static void reads_over_words(void)
     fill(words);
 }
 
-static void samples_contain_registers_and_the_stack_bytes(void **state)
+FIXTURE_TEST(samples_contain_registers_and_the_stack_bytes)
 {
     scope_to(child(spin_over_words));
     open_dumps();
@@ -151,7 +153,7 @@ static void samples_contain_registers_and_the_stack_bytes(void **state)
     assert_int_equal(live_config_of(live)->stack_bytes, LIVE_STACK_BYTES);
 }
 
-static void live_lasts_estimates_ring_space_from_the_rate(void **state)
+FIXTURE_TEST(live_lasts_estimates_ring_space_from_the_rate)
 {
     scope_to(child(spin_over_words));
     cfg.freq_hz = 99;
@@ -167,7 +169,7 @@ static void live_lasts_estimates_ring_space_from_the_rate(void **state)
     assert_false(live_is_even(live, clock_now_ns())); /* the target may end */
 }
 
-static void rings_need_no_draining_until_they_could_be_full(void **state)
+FIXTURE_TEST(rings_need_no_draining_until_they_could_be_full)
 {
     (void)child(spin_over_words);
     cfg.freq_hz = 99;
@@ -184,7 +186,7 @@ static void rings_need_no_draining_until_they_could_be_full(void **state)
     assert_false(live_is_even(live, clock_now_ns()));
 }
 
-static void kernel_samples_have_the_kernel_chain_and_user_registers(void **state)
+FIXTURE_TEST(kernel_samples_have_the_kernel_chain_and_user_registers)
 {
     scope_to(child(reads_over_words));
     open_dumps();
@@ -193,7 +195,7 @@ static void kernel_samples_have_the_kernel_chain_and_user_registers(void **state
     assert_int_equal(dumps.user_chained, dumps.dumps); /* frame pointers continue where stacks change */
 }
 
-static void idle_and_kernel_threads_have_no_dumps(void **state)
+FIXTURE_TEST(idle_and_kernel_threads_have_no_dumps)
 {
     child(spin_over_words);
     need_dumps();
@@ -206,7 +208,7 @@ static void idle_and_kernel_threads_have_no_dumps(void **state)
 }
 
 /* Dumps of 64 KiB do not divide the ring evenly: many wrap. */
-static void the_largest_dumps_stay_intact_when_they_wrap(void **state)
+FIXTURE_TEST(the_largest_dumps_stay_intact_when_they_wrap)
 {
     cfg.stack_bytes = LIVE_STACK_BYTES_MAX;
     cfg.ring_bytes = 512 * 1024;
@@ -220,7 +222,7 @@ static void the_largest_dumps_stay_intact_when_they_wrap(void **state)
     assert_true(dumps.largest > 60 * 1024); /* the rest of the record counts towards the 64 KiB */
 }
 
-static void dumps_that_do_not_fit_are_counted_as_lost_and_resume(void **state)
+FIXTURE_TEST(dumps_that_do_not_fit_are_counted_as_lost_and_resume)
 {
     cfg.ring_bytes = 128 * 1024;
     scope_to(child(spin_over_words));
@@ -238,7 +240,7 @@ static void dumps_that_do_not_fit_are_counted_as_lost_and_resume(void **state)
     assert_int_equal(dumps.wrong, 0);
 }
 
-static void kernel_only_sampling_has_no_dumps(void **state)
+FIXTURE_TEST(kernel_only_sampling_has_no_dumps)
 {
     const struct live_note *notes;
     cfg.scope.no_user = true;
@@ -277,7 +279,7 @@ static void open_at(uint64_t freq_hz)
     skip();
 }
 
-static void auto_uses_full_dumps_at_the_default_rate(void **state)
+FIXTURE_TEST(auto_uses_full_dumps_at_the_default_rate)
 {
     const struct live_note *notes;
     open_at(99);
@@ -286,7 +288,7 @@ static void auto_uses_full_dumps_at_the_default_rate(void **state)
     RUN_UNTIL(dumps.whole >= 10);
 }
 
-static void auto_shrinks_dumps_at_a_high_rate(void **state)
+FIXTURE_TEST(auto_shrinks_dumps_at_a_high_rate)
 {
     const struct live_note *notes;
     open_at(1999);
@@ -297,7 +299,7 @@ static void auto_shrinks_dumps_at_a_high_rate(void **state)
     assert_int_equal(dumps.largest, 8192);
 }
 
-static void auto_uses_frame_pointers_at_a_very_high_rate(void **state)
+FIXTURE_TEST(auto_uses_frame_pointers_at_a_very_high_rate)
 {
     const struct live_note *notes;
     open_at(4999);
@@ -322,7 +324,7 @@ static void fork_child_over_words(void)
         pause();
 }
 
-static void children_of_a_task_have_their_own_dumps(void **state)
+FIXTURE_TEST(children_of_a_task_have_their_own_dumps)
 {
     assert_int_equal(pipe(go_pipe), 0);
     scope_to(child(fork_child_over_words));
@@ -353,7 +355,7 @@ static void threads_of_words(void)
 }
 
 /* A thread's stack ends at the end of its mapping, and so does its dump. */
-static void threads_have_dumps_of_their_own_stacks(void **state)
+FIXTURE_TEST(threads_have_dumps_of_their_own_stacks)
 {
     cfg.stack_bytes = LIVE_STACK_BYTES_MAX;
     scope_to(child(threads_of_words));
@@ -362,7 +364,7 @@ static void threads_have_dumps_of_their_own_stacks(void **state)
     assert_int_equal(dumps.wrong, 0);
 }
 
-static void cgroup_samples_have_dumps(void **state)
+FIXTURE_TEST(cgroup_samples_have_dumps)
 {
     char path[512], file[600], pid_text[16];
     need_dumps();
@@ -400,7 +402,7 @@ static int teardown_cpu(void **state)
     return teardown(state);
 }
 
-static void a_cpu_back_online_has_dumps(void **state)
+TEST_WITH(a_cpu_back_online_has_dumps, setup_dumps, teardown_cpu)
 {
     uint64_t online = 0;
     for (int i = 0; i < 3; i++)
@@ -427,7 +429,7 @@ static void a_cpu_back_online_has_dumps(void **state)
 }
 
 /* An unprivileged user may lock 516 KiB of ring per CPU, and no more in this test. */
-static void little_locked_memory_still_gives_stacks(void **state)
+FIXTURE_TEST(little_locked_memory_still_gives_stacks)
 {
     int ends[2];
     struct {
@@ -481,7 +483,7 @@ static void touch_pages(void)
     }
 }
 
-static void a_period_of_one_with_dumps_exceeds_the_budget(void **state)
+FIXTURE_TEST(a_period_of_one_with_dumps_exceeds_the_budget)
 {
     uint64_t hz = 0;
     cfg.event = (struct event){ .name = "page-faults", .kind = EVENT_SOFTWARE };
@@ -504,7 +506,7 @@ static void a_period_of_one_with_dumps_exceeds_the_budget(void **state)
     assert_true(live_config_of(live)->stack_bytes < LIVE_STACK_BYTES);
 }
 
-static void rare_events_with_a_period_keep_their_dumps(void **state)
+FIXTURE_TEST(rare_events_with_a_period_keep_their_dumps)
 {
     cfg.freq_hz = 0;
     cfg.period = 100 * NS_PER_MS; /* of cpu-clock */
@@ -516,7 +518,7 @@ static void rare_events_with_a_period_keep_their_dumps(void **state)
     assert_int_equal(live_over_budget(live), 0);
 }
 
-static void branch_records_are_sampled_or_refused_with_a_reason(void **state)
+FIXTURE_TEST(branch_records_are_sampled_or_refused_with_a_reason)
 {
     cfg.callchain = CALLCHAIN_LBR;
     scope_to(child(spin));
@@ -529,29 +531,4 @@ static void branch_records_are_sampled_or_refused_with_a_reason(void **state)
     assert_non_null(strstr(error.text, "choose auto, dwarf or fp"));
 }
 
-int main(void)
-{
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup_dumps, teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(samples_contain_registers_and_the_stack_bytes),
-        CASE(live_lasts_estimates_ring_space_from_the_rate),
-        CASE(rings_need_no_draining_until_they_could_be_full),
-        CASE(kernel_samples_have_the_kernel_chain_and_user_registers),
-        CASE(idle_and_kernel_threads_have_no_dumps),
-        CASE(the_largest_dumps_stay_intact_when_they_wrap),
-        CASE(dumps_that_do_not_fit_are_counted_as_lost_and_resume),
-        CASE(kernel_only_sampling_has_no_dumps),
-        CASE(auto_uses_full_dumps_at_the_default_rate),
-        CASE(auto_shrinks_dumps_at_a_high_rate),
-        CASE(auto_uses_frame_pointers_at_a_very_high_rate),
-        CASE(children_of_a_task_have_their_own_dumps),
-        CASE(threads_have_dumps_of_their_own_stacks),
-        CASE(cgroup_samples_have_dumps),
-        CASE(little_locked_memory_still_gives_stacks),
-        CASE(a_period_of_one_with_dumps_exceeds_the_budget),
-        CASE(rare_events_with_a_period_keep_their_dumps),
-        CASE(branch_records_are_sampled_or_refused_with_a_reason),
-        cmocka_unit_test_setup_teardown(a_cpu_back_online_has_dumps, setup_dumps, teardown_cpu),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

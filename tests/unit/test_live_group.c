@@ -84,6 +84,8 @@ static int setup_group(void **state)
     return pipe(go_pipe);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, setup_group, teardown)
+
 static void signal_go(void)
 {
     assert_int_equal(write(go_pipe[1], "g", 1), 1);
@@ -101,7 +103,7 @@ static void expect_pages(void)
     assert_int_equal(counted.samples[1], counted.again);
 }
 
-static void the_leader_samples_and_reads_the_other_members(void **state)
+FIXTURE_TEST(the_leader_samples_and_reads_the_other_members)
 {
     scope_to(child(touch_on_go));
     open_or_skip();
@@ -116,7 +118,7 @@ static void the_leader_samples_and_reads_the_other_members(void **state)
 }
 
 /* Uses the kernel's inheritance or, before Linux 6.13, all CPUs. */
-static void children_are_read_separately(void **state)
+FIXTURE_TEST(children_are_read_separately)
 {
     scope_to(child(fork_and_touch_on_go));
     open_or_skip();
@@ -124,7 +126,7 @@ static void children_are_read_separately(void **state)
     expect_pages();
 }
 
-static void each_member_samples_when_the_leader_does_not_read(void **state)
+FIXTURE_TEST(each_member_samples_when_the_leader_does_not_read)
 {
     cfg.event.reads = false;
     cfg.freq_hz = 0;
@@ -140,7 +142,7 @@ static void each_member_samples_when_the_leader_does_not_read(void **state)
     assert_int_equal(counted.again, 0);
 }
 
-static void a_member_that_does_not_open_is_dropped_and_named(void **state)
+FIXTURE_TEST(a_member_that_does_not_open_is_dropped_and_named)
 {
     const struct live_note *notes;
     cfg.event.members = 3;
@@ -157,7 +159,7 @@ static void a_member_that_does_not_open_is_dropped_and_named(void **state)
     assert_int_equal(counted.samples[1], 0);
 }
 
-static void events_outside_the_group_sample_at_their_own_rate(void **state)
+FIXTURE_TEST(events_outside_the_group_sample_at_their_own_rate)
 {
     cfg.others[1] =
         (struct live_extra_event){ software("minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN), 0, 10 };
@@ -180,7 +182,7 @@ static void events_outside_the_group_sample_at_their_own_rate(void **state)
     assert_int_equal(counted.periods[2], counted.samples[2] * 10);
 }
 
-static void a_first_event_that_does_not_open_is_dropped_and_named(void **state)
+FIXTURE_TEST(a_first_event_that_does_not_open_is_dropped_and_named)
 {
     const struct live_note *notes;
     uint8_t members = cfg.event.members;
@@ -202,7 +204,7 @@ static void a_first_event_that_does_not_open_is_dropped_and_named(void **state)
     assert_int_equal(counted.samples[0], 0);
 }
 
-static void the_first_event_is_reported_when_none_opens(void **state)
+FIXTURE_TEST(the_first_event_is_reported_when_none_opens)
 {
     cfg.event = software("no-such-counter", 12345);
     cfg.others[0].event = software("nor-such-a-one", 12346);
@@ -212,17 +214,4 @@ static void the_first_event_is_reported_when_none_opens(void **state)
     assert_non_null(strstr(error.text, "no-such-counter"));
 }
 
-int main(void)
-{
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup_group, teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(the_leader_samples_and_reads_the_other_members),
-        CASE(children_are_read_separately),
-        CASE(each_member_samples_when_the_leader_does_not_read),
-        CASE(a_member_that_does_not_open_is_dropped_and_named),
-        CASE(events_outside_the_group_sample_at_their_own_rate),
-        CASE(a_first_event_that_does_not_open_is_dropped_and_named),
-        CASE(the_first_event_is_reported_when_none_opens),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -23,7 +23,7 @@ static void add_record(struct buf *b, struct livestacks_record r, uint32_t frame
         buf_add(b, &i, sizeof i);
 }
 
-static void stacks_are_found_by_thread(void **state)
+TEST(stacks_are_found_by_thread)
 {
     struct livestacks s = { 0 };
     struct error e = { 0 };
@@ -43,7 +43,7 @@ static void stacks_are_found_by_thread(void **state)
     buf_done(&b);
 }
 
-static void paths_are_cleaned_and_bounded(void **state)
+TEST(paths_are_cleaned_and_bounded)
 {
     struct livestacks s = { 0 };
     struct error e = { 0 };
@@ -66,7 +66,7 @@ static void paths_are_cleaned_and_bounded(void **state)
 }
 
 /* Every prefix of a report is parsed without harm, and is an error unless it ends after a record. */
-static void a_truncated_report_keeps_its_whole_stacks(void **state)
+TEST(a_truncated_report_keeps_its_whole_stacks)
 {
     struct buf b = { 0 };
     add_head(&b, ERROR_NONE, "");
@@ -85,7 +85,7 @@ static void a_truncated_report_keeps_its_whole_stacks(void **state)
     buf_done(&b);
 }
 
-static void wrong_numbers_are_refused(void **state)
+TEST(wrong_numbers_are_refused)
 {
     const struct livestacks_record wrong[] = { { .end = REMOTE_ENDS },
                                                { .n = LIVESTACKS_FRAMES_MAX + 1 },
@@ -103,7 +103,7 @@ static void wrong_numbers_are_refused(void **state)
     }
 }
 
-static void the_error_of_the_child_is_cleaned(void **state)
+TEST(the_error_of_the_child_is_cleaned)
 {
     struct livestacks s = { 0 };
     struct error e = { 0 };
@@ -143,23 +143,11 @@ static int check_object(struct dl_phdr_info *info, size_t size, void *found)
     return 0;
 }
 
-static void tables_of_loaded_files_are_found(void **state)
+TEST(tables_of_loaded_files_are_found)
 {
     int found = 0;
     dl_iterate_phdr(check_object, &found);
     assert_true(found > 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stacks_are_found_by_thread),
-        cmocka_unit_test(paths_are_cleaned_and_bounded),
-        cmocka_unit_test(a_truncated_report_keeps_its_whole_stacks),
-        cmocka_unit_test(wrong_numbers_are_refused),
-        cmocka_unit_test(the_error_of_the_child_is_cleaned),
-        cmocka_unit_test(tables_of_loaded_files_are_found),
-    };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

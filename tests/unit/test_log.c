@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "unit_test.h"
 
-static void messages_can_be_read_back_with_their_time(void **state)
+TEST(messages_can_be_read_back_with_their_time)
 {
     uint64_t n = log_count(), before = clock_now_ns(), time_ns = 0;
     char text[100];
@@ -20,7 +20,7 @@ static void messages_can_be_read_back_with_their_time(void **state)
     assert_false(log_get(n + 1, text, sizeof text, NULL));
 }
 
-static void each_message_is_a_single_clean_line(void **state)
+TEST(each_message_is_a_single_clean_line)
 {
     uint64_t n = log_count();
     char text[100];
@@ -30,7 +30,7 @@ static void each_message_is_a_single_clean_line(void **state)
     assert_string_equal(text, "comm a??[31mb");
 }
 
-static void a_small_buffer_gets_the_beginning_of_the_message(void **state)
+TEST(a_small_buffer_gets_the_beginning_of_the_message)
 {
     uint64_t n = log_count();
     char text[4];
@@ -40,7 +40,7 @@ static void a_small_buffer_gets_the_beginning_of_the_message(void **state)
     assert_string_equal(text, "abc");
 }
 
-static void the_oldest_messages_are_dropped_from_the_ring(void **state)
+TEST(the_oldest_messages_are_dropped_from_the_ring)
 {
     uint64_t start = log_count(), last, n;
     char text[100], expected[100];
@@ -67,7 +67,7 @@ static void *add_many(void *arg)
     return NULL;
 }
 
-static void messages_of_several_threads_do_not_mix(void **state)
+TEST(messages_of_several_threads_do_not_mix)
 {
     uint64_t n = log_count();
     pthread_t a, b;
@@ -85,15 +85,4 @@ static void messages_of_several_threads_do_not_mix(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_can_be_read_back_with_their_time),
-        cmocka_unit_test(each_message_is_a_single_clean_line),
-        cmocka_unit_test(a_small_buffer_gets_the_beginning_of_the_message),
-        cmocka_unit_test(the_oldest_messages_are_dropped_from_the_ring),
-        cmocka_unit_test(messages_of_several_threads_do_not_mix),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -25,7 +25,7 @@ static void assert_parsed(const char *text, const char *field, enum log_test tes
     assert_string_equal(f.value, value);
 }
 
-static void comparisons_have_a_field_a_sign_and_a_value(void **state)
+TEST(comparisons_have_a_field_a_sign_and_a_value)
 {
     assert_parsed("ret<0", "ret", LOG_LESS, "0");
     assert_parsed(" ret <= -2 ", "ret", LOG_AT_MOST, "-2");
@@ -37,7 +37,7 @@ static void comparisons_have_a_field_a_sign_and_a_value(void **state)
     assert_parsed("filename~/etc", "filename", LOG_CONTAINS, "/etc");
 }
 
-static void an_exclamation_mark_asks_for_samples_without_a_field(void **state)
+TEST(an_exclamation_mark_asks_for_samples_without_a_field)
 {
     assert_parsed("!dev", "dev", LOG_ABSENT, "");
     assert_parsed(" !prev_state ", "prev_state", LOG_ABSENT, "");
@@ -47,7 +47,7 @@ static void an_exclamation_mark_asks_for_samples_without_a_field(void **state)
     assert_parsed("!dev=8", "", LOG_CONTAINS, "!dev=8");
 }
 
-static void other_texts_are_looked_for_in_the_row(void **state)
+TEST(other_texts_are_looked_for_in_the_row)
 {
     assert_parsed("", "", LOG_CONTAINS, "");
     assert_parsed("openat", "", LOG_CONTAINS, "openat");
@@ -56,7 +56,7 @@ static void other_texts_are_looked_for_in_the_row(void **state)
     assert_parsed("7=7", "", LOG_CONTAINS, "7=7");
 }
 
-static void a_size_needs_a_number(void **state)
+TEST(a_size_needs_a_number)
 {
     static const char *const texts[] = { "ret<x", "ret>=", "ret>5x", "ret<99999999999999999999", "a<-" };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -68,7 +68,7 @@ static void a_size_needs_a_number(void **state)
     }
 }
 
-static void names_and_values_of_any_length_are_bounded(void **state)
+TEST(names_and_values_of_any_length_are_bounded)
 {
     char text[1000];
     struct log_filter filter;
@@ -81,7 +81,7 @@ static void names_and_values_of_any_length_are_bounded(void **state)
     assert_false(log_filter_parse(text, &filter, &e));
 }
 
-static void several_conditions_are_joined(void **state)
+TEST(several_conditions_are_joined)
 {
     struct log_filter f;
     struct error e = { 0 };
@@ -99,7 +99,7 @@ static void several_conditions_are_joined(void **state)
     assert_false(log_filter_parse("a=1 && b<x", &f, &e));
 }
 
-static void quoted_values_are_texts(void **state)
+TEST(quoted_values_are_texts)
 {
     struct log_filter f;
     struct error e = { 0 };
@@ -118,7 +118,7 @@ static bool passes(const char *text, int64_t number)
     return log_filter_number(&f, (uint64_t)number, number < 0);
 }
 
-static void numbers_compare_by_value(void **state)
+TEST(numbers_compare_by_value)
 {
     assert_true(passes("ret<0", -2) && !passes("ret<0", 0) && !passes("ret<0", 7));
     assert_true(passes("ret>=-2", -2) && passes("ret>=-2", 5) && !passes("ret>=-2", -3));
@@ -129,7 +129,7 @@ static void numbers_compare_by_value(void **state)
 }
 
 /* Kernel addresses are above the largest signed number. */
-static void large_unsigned_numbers_are_not_negative(void **state)
+TEST(large_unsigned_numbers_are_not_negative)
 {
     struct log_condition more = parsed("address>0x7fffffffffff"),
                          equal = parsed("address=0xffffffff81000000");
@@ -138,7 +138,7 @@ static void large_unsigned_numbers_are_not_negative(void **state)
     assert_false(log_filter_number(&more, UINT64_C(0xffffffff81000000), true));
 }
 
-static void texts_compare_whole_or_in_part(void **state)
+TEST(texts_compare_whole_or_in_part)
 {
     struct log_condition equal = parsed("comm=bash"), other = parsed("comm!=bash"), part = parsed("comm~AS");
     assert_true(log_filter_text(&equal, "bash") && !log_filter_text(&equal, "bash2"));
@@ -146,19 +146,4 @@ static void texts_compare_whole_or_in_part(void **state)
     assert_true(log_filter_text(&part, "bash") && !log_filter_text(&part, "zsh"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comparisons_have_a_field_a_sign_and_a_value),
-        cmocka_unit_test(an_exclamation_mark_asks_for_samples_without_a_field),
-        cmocka_unit_test(other_texts_are_looked_for_in_the_row),
-        cmocka_unit_test(a_size_needs_a_number),
-        cmocka_unit_test(names_and_values_of_any_length_are_bounded),
-        cmocka_unit_test(several_conditions_are_joined),
-        cmocka_unit_test(quoted_values_are_texts),
-        cmocka_unit_test(numbers_compare_by_value),
-        cmocka_unit_test(large_unsigned_numbers_are_not_negative),
-        cmocka_unit_test(texts_compare_whole_or_in_part),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

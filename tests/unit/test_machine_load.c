@@ -61,7 +61,7 @@ static void expect_row(const struct machine_load *l, size_t i, const char *name,
 static const char io_text[] = "some avg10=0.12 avg60=0.52 avg300=1.25 total=341724894\n"
                               "full avg10=0.11 avg60=0.50 avg300=1.07 total=161902725\n";
 
-static void pressure_files_are_parsed(void **state)
+TEST(pressure_files_are_parsed)
 {
     struct pressure_line lines[PRESSURE_KINDS];
     const struct pressure_line *some = &lines[PRESSURE_SOME], *full = &lines[PRESSURE_FULL];
@@ -80,7 +80,7 @@ static void pressure_files_are_parsed(void **state)
     assert_true(some->there && full->there && some->total_us == 4);
 }
 
-static void malformed_pressure_is_refused(void **state)
+TEST(malformed_pressure_is_refused)
 {
     static const char *const texts[] = {
         "",
@@ -114,7 +114,7 @@ static void malformed_pressure_is_refused(void **state)
     assert_true(lines[PRESSURE_SOME].there && !lines[PRESSURE_FULL].there);
 }
 
-static void a_share_is_of_the_time_since_the_last_read(void **state)
+TEST(a_share_is_of_the_time_since_the_last_read)
 {
     struct machine_load l = load_of(NULL);
     struct pressure *io = &l.places.items->of[PRESSURE_IO];
@@ -138,7 +138,7 @@ static void a_share_is_of_the_time_since_the_last_read(void **state)
     machine_load_done(&l);
 }
 
-static void load_and_run_queue_are_parsed(void **state)
+TEST(load_and_run_queue_are_parsed)
 {
     struct machine_load l = load_of(NULL);
     assert_true(machine_load_average(&l, "1.79 2.38 3.06 3/96 18763\n"));
@@ -154,7 +154,7 @@ static void load_and_run_queue_are_parsed(void **state)
     machine_load_done(&l);
 }
 
-static void malformed_load_changes_nothing(void **state)
+TEST(malformed_load_changes_nothing)
 {
     static const char *const texts[] = {
         "",
@@ -187,7 +187,7 @@ static void malformed_load_changes_nothing(void **state)
     machine_load_done(&l);
 }
 
-static void a_trend_keeps_the_last_values(void **state)
+TEST(a_trend_keeps_the_last_values)
 {
     struct measured m = { 0 };
     measured_add(&m, -1);
@@ -202,7 +202,7 @@ static void a_trend_keeps_the_last_values(void **state)
 
 /* ---- rows ---- */
 
-static void rows_of_the_system_and_of_a_cgroup(void **state)
+TEST(rows_of_the_system_and_of_a_cgroup)
 {
     struct machine_load l = load_of("/a.slice/b\x1b[1m");
     machine_load_average(&l, "1.79 2.38 3.06 3/96 18763\n");
@@ -242,7 +242,7 @@ static void rows_of_the_system_and_of_a_cgroup(void **state)
     machine_load_done(&l);
 }
 
-static void missing_files_are_reasons(void **state)
+TEST(missing_files_are_reasons)
 {
     struct machine_load l = load_of("/a");
     machine_load_stat(&l, "cpu  100 0 100 700 0 0 0 100 0 0\nprocs_running 3\nprocs_blocked 2\n");
@@ -275,7 +275,7 @@ static void put_file(int folder, const char *name, const char *text)
     close(fd);
 }
 
-static void files_of_a_cgroup_are_read(void **state)
+TEST(files_of_a_cgroup_are_read)
 {
     char path[] = "/tmp/flametop-pressure-XXXXXX";
     assert_non_null(mkdtemp(path));
@@ -308,7 +308,7 @@ static void files_of_a_cgroup_are_read(void **state)
     machine_load_done(&l);
 }
 
-static void this_machine_is_read(void **state)
+TEST(this_machine_is_read)
 {
     struct machine_load l = { 0 };
     struct scope scope = { .kind = SCOPE_CGROUP, .cgroup = "/flametop-no-such-cgroup" };
@@ -329,19 +329,4 @@ static void this_machine_is_read(void **state)
     machine_load_done(&l);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pressure_files_are_parsed),
-        cmocka_unit_test(malformed_pressure_is_refused),
-        cmocka_unit_test(a_share_is_of_the_time_since_the_last_read),
-        cmocka_unit_test(load_and_run_queue_are_parsed),
-        cmocka_unit_test(malformed_load_changes_nothing),
-        cmocka_unit_test(a_trend_keeps_the_last_values),
-        cmocka_unit_test(rows_of_the_system_and_of_a_cgroup),
-        cmocka_unit_test(missing_files_are_reasons),
-        cmocka_unit_test(files_of_a_cgroup_are_read),
-        cmocka_unit_test(this_machine_is_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

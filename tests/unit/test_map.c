@@ -4,7 +4,7 @@
 #include "base/map.h"
 #include "unit_test.h"
 
-static void an_empty_map_holds_nothing(void **state)
+TEST(an_empty_map_holds_nothing)
 {
     struct map m = { 0 };
     size_t pos = 0;
@@ -17,7 +17,7 @@ static void an_empty_map_holds_nothing(void **state)
     map_done(&m);
 }
 
-static void any_key_is_allowed(void **state)
+TEST(any_key_is_allowed)
 {
     static const uint64_t keys[] = { 0, 1, UINT64_MAX, UINT64_C(1) << 63 };
     struct map m = { 0 };
@@ -34,7 +34,7 @@ static void any_key_is_allowed(void **state)
     map_done(&m);
 }
 
-static void put_replaces_the_value(void **state)
+TEST(put_replaces_the_value)
 {
     struct map m = { 0 };
     uint64_t v;
@@ -47,7 +47,7 @@ static void put_replaces_the_value(void **state)
     map_done(&m);
 }
 
-static void map_at_creates_an_entry_once(void **state)
+TEST(map_at_creates_an_entry_once)
 {
     struct map m = { 0 };
     bool created;
@@ -63,7 +63,7 @@ static void map_at_creates_an_entry_once(void **state)
 }
 
 /* Compares random changes, with few keys and many deletions, with a plain array. */
-static void random_changes_match_a_plain_array(void **state)
+TEST(random_changes_match_a_plain_array)
 {
     enum { KEYS = 300, STEPS = 100000 };
     static bool there[KEYS];
@@ -97,7 +97,7 @@ static void random_changes_match_a_plain_array(void **state)
     map_done(&m);
 }
 
-static void the_load_factor_stays_at_most_three_quarters(void **state)
+TEST(the_load_factor_stays_at_most_three_quarters)
 {
     struct map m = { 0 };
     uint64_t i;
@@ -111,7 +111,7 @@ static void the_load_factor_stays_at_most_three_quarters(void **state)
     map_done(&m);
 }
 
-static void iteration_visits_every_entry_once(void **state)
+TEST(iteration_visits_every_entry_once)
 {
     struct map m = { 0 };
     bool seen[100] = { false };
@@ -130,7 +130,7 @@ static void iteration_visits_every_entry_once(void **state)
     map_done(&m);
 }
 
-static void clearing_a_map_keeps_its_memory(void **state)
+TEST(clearing_a_map_keeps_its_memory)
 {
     struct map m = { 0 };
     size_t bytes;
@@ -146,7 +146,7 @@ static void clearing_a_map_keeps_its_memory(void **state)
     map_done(&m);
 }
 
-static void the_hash_depends_on_every_byte_and_on_length_and_seed(void **state)
+TEST(the_hash_depends_on_every_byte_and_on_length_and_seed)
 {
     unsigned char bytes[40];
     uint64_t whole, i;
@@ -166,19 +166,4 @@ static void the_hash_depends_on_every_byte_and_on_length_and_seed(void **state)
     assert_true(map_hash_bytes(bytes, 3, 1) != map_hash_bytes(bytes, 4, 1));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_map_holds_nothing),
-        cmocka_unit_test(any_key_is_allowed),
-        cmocka_unit_test(put_replaces_the_value),
-        cmocka_unit_test(map_at_creates_an_entry_once),
-        cmocka_unit_test(random_changes_match_a_plain_array),
-        cmocka_unit_test(the_load_factor_stays_at_most_three_quarters),
-        cmocka_unit_test(iteration_visits_every_entry_once),
-        cmocka_unit_test(clearing_a_map_keeps_its_memory),
-        cmocka_unit_test(the_hash_depends_on_every_byte_and_on_length_and_seed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

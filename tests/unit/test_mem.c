@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "unit_test.h"
 
-static void zeroed_memory_is_zeroed(void **state)
+TEST(zeroed_memory_is_zeroed)
 {
     unsigned char *z = mem_zalloc(64), *a = mem_array(8, 8), *l = mem_lines(7, 9);
     unsigned char none[64] = { 0 };
@@ -23,7 +23,7 @@ static void zeroed_memory_is_zeroed(void **state)
     mem_free(l);
 }
 
-static void size_zero_gives_a_unique_pointer(void **state)
+TEST(size_zero_gives_a_unique_pointer)
 {
     void *a = mem_alloc(0), *b = mem_array(0, 8), *c = mem_resize(NULL, 0, 8), *d = mem_try_array(8, 0);
 
@@ -40,7 +40,7 @@ static void size_zero_gives_a_unique_pointer(void **state)
     mem_free(d);
 }
 
-static void strings_are_copied_up_to_n_bytes_or_nul(void **state)
+TEST(strings_are_copied_up_to_n_bytes_or_nul)
 {
     char *all = mem_strdup("kernel"), *some = mem_strndup("kernel", 3), *shorter = mem_strndup("ab\0cd", 5);
 
@@ -52,7 +52,7 @@ static void strings_are_copied_up_to_n_bytes_or_nul(void **state)
     mem_free(shorter);
 }
 
-static void overflowing_sizes_return_null_and_keep_the_block(void **state)
+TEST(overflowing_sizes_return_null_and_keep_the_block)
 {
     char *p = mem_strdup("kept");
     volatile size_t half = SIZE_MAX / 2;
@@ -137,7 +137,7 @@ static void exhaust_in_handler(void)
     mem_array(half, 4);
 }
 
-static void out_of_memory_restores_the_terminal_then_prints_then_exits(void **state)
+TEST(out_of_memory_restores_the_terminal_then_prints_then_exits)
 {
     char said[200];
 
@@ -149,7 +149,7 @@ static void out_of_memory_restores_the_terminal_then_prints_then_exits(void **st
     assert_string_equal(said, "terminal restored\nflametop: out of memory\n");
 }
 
-static void running_out_of_memory_in_the_handler_exits(void **state)
+TEST(running_out_of_memory_in_the_handler_exits)
 {
     char said[200];
 
@@ -157,7 +157,7 @@ static void running_out_of_memory_in_the_handler_exits(void **state)
     assert_string_equal(said, "terminal restored\n");
 }
 
-static void growing_doubles_and_keeps_the_contents(void **state)
+TEST(growing_doubles_and_keeps_the_contents)
 {
     int *items = NULL;
     size_t cap = 0, i;
@@ -172,7 +172,7 @@ static void growing_doubles_and_keeps_the_contents(void **state)
     mem_free(items);
 }
 
-static void a_vector_keeps_its_elements_and_is_empty_after_free(void **state)
+TEST(a_vector_keeps_its_elements_and_is_empty_after_free)
 {
     struct numbers {
         VEC(int);
@@ -197,7 +197,7 @@ static void a_vector_keeps_its_elements_and_is_empty_after_free(void **state)
     VEC_FREE(&v);
 }
 
-static void a_reserved_buffer_grows_only_when_it_is_too_small(void **state)
+TEST(a_reserved_buffer_grows_only_when_it_is_too_small)
 {
     BUFFER(char[32]) b = { 0 };
     char(*items)[32] = VEC_RESERVE(&b, 5);
@@ -219,7 +219,7 @@ static void a_reserved_buffer_grows_only_when_it_is_too_small(void **state)
     VEC_FREE(&b);
 }
 
-static void next_capacity_is_always_sufficient(void **state)
+TEST(next_capacity_is_always_sufficient)
 {
     assert_true(mem_next_cap(0, 1) >= 1);
     assert_true(mem_next_cap(4, 5) >= 5);
@@ -227,7 +227,7 @@ static void next_capacity_is_always_sufficient(void **state)
     assert_true(mem_next_cap(SIZE_MAX / 2 + 1, SIZE_MAX) == SIZE_MAX);
 }
 
-static void arena_memory_is_aligned_and_does_not_overlap(void **state)
+TEST(arena_memory_is_aligned_and_does_not_overlap)
 {
     enum { N = 2000 };
     struct arena a = { 0 };
@@ -247,7 +247,7 @@ static void arena_memory_is_aligned_and_does_not_overlap(void **state)
     assert_int_equal(a.held_bytes, 0);
 }
 
-static void large_pieces_do_not_waste_the_open_block(void **state)
+TEST(large_pieces_do_not_waste_the_open_block)
 {
     struct arena a = { 0 };
     char *before = arena_alloc(&a, 16), *after;
@@ -258,7 +258,7 @@ static void large_pieces_do_not_waste_the_open_block(void **state)
     arena_done(&a);
 }
 
-static void a_cleared_arena_reuses_its_memory(void **state)
+TEST(a_cleared_arena_reuses_its_memory)
 {
     struct arena a = { 0 };
     void *first = arena_alloc(&a, 100);
@@ -274,7 +274,7 @@ static void a_cleared_arena_reuses_its_memory(void **state)
     arena_done(&a);
 }
 
-static void arena_strings_are_copied_and_terminated(void **state)
+TEST(arena_strings_are_copied_and_terminated)
 {
     struct arena a = { 0 };
 
@@ -284,24 +284,4 @@ static void arena_strings_are_copied_and_terminated(void **state)
     arena_done(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zeroed_memory_is_zeroed),
-        cmocka_unit_test(size_zero_gives_a_unique_pointer),
-        cmocka_unit_test(strings_are_copied_up_to_n_bytes_or_nul),
-        cmocka_unit_test(overflowing_sizes_return_null_and_keep_the_block),
-        cmocka_unit_test(out_of_memory_restores_the_terminal_then_prints_then_exits),
-        cmocka_unit_test(running_out_of_memory_in_the_handler_exits),
-        cmocka_unit_test(growing_doubles_and_keeps_the_contents),
-        cmocka_unit_test(a_vector_keeps_its_elements_and_is_empty_after_free),
-        cmocka_unit_test(a_reserved_buffer_grows_only_when_it_is_too_small),
-        cmocka_unit_test(next_capacity_is_always_sufficient),
-        cmocka_unit_test(arena_memory_is_aligned_and_does_not_overlap),
-        cmocka_unit_test(large_pieces_do_not_waste_the_open_block),
-        cmocka_unit_test(a_cleared_arena_reuses_its_memory),
-        cmocka_unit_test(arena_strings_are_copied_and_terminated),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -26,14 +26,14 @@ static int set_up(void **state)
     return 0;
 }
 
-static void the_lowest_limit_of_all_parent_cgroups_applies(void **state)
+TEST(the_lowest_limit_of_all_parent_cgroups_applies)
 {
     assert_int_equal(memory_limit_of_text("0::/a/b\n", mounts), 1000);
     assert_int_equal(memory_limit_of_text("0::/d\n", mounts), 4000); /* combined with v1 hierarchies */
     assert_int_equal(memory_limit_of_text("5:cpu,cpuacct:/a\n4:memory:/c\n0::/\n", mounts), 3000);
 }
 
-static void unlimited_cgroups_have_no_limit(void **state)
+TEST(unlimited_cgroups_have_no_limit)
 {
     assert_true(memory_limit_of_text("", mounts) == UINT64_MAX);
     assert_true(memory_limit_of_text("0::/\n", mounts) == UINT64_MAX);
@@ -43,12 +43,4 @@ static void unlimited_cgroups_have_no_limit(void **state)
     assert_true(memory_limit_of_text("nonsense\n:\n::\n4:memory\n", mounts) == UINT64_MAX);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_lowest_limit_of_all_parent_cgroups_applies),
-        cmocka_unit_test(unlimited_cgroups_have_no_limit),
-    };
-
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_MAIN(set_up, tear_down)

@@ -18,7 +18,7 @@ static size_t compress(const void *bytes, size_t n, uint8_t *dst, size_t cap)
     return at;
 }
 
-static void compressed_data_is_restored(void **state)
+TEST(compressed_data_is_restored)
 {
     uint8_t bytes[5000], packed[6000];
     struct error e = { 0 };
@@ -34,7 +34,7 @@ static void compressed_data_is_restored(void **state)
     mem_free(out);
 }
 
-static void truncated_or_damaged_data_is_refused(void **state)
+TEST(truncated_or_damaged_data_is_refused)
 {
     uint8_t bytes[500] = { 1, 2, 3 }, packed[1000];
     size_t n, out_n, i;
@@ -51,7 +51,7 @@ static void truncated_or_damaged_data_is_refused(void **state)
 }
 
 /* 300 MB of zeros in 45 KB. */
-static void decompression_bombs_are_refused(void **state)
+TEST(decompression_bombs_are_refused)
 {
     static uint8_t packed[1 << 18];
     static const uint8_t zeros[1 << 16];
@@ -92,7 +92,7 @@ static void read_table(const struct elf_maker *m, void **blob, struct table *t)
     close(fd);
 }
 
-static void mini_debug_info_adds_local_functions(void **state)
+TEST(mini_debug_info_adds_local_functions)
 {
     static struct elf_maker_file inner;
     static uint8_t packed[4096];
@@ -120,17 +120,7 @@ static void mini_debug_info_adds_local_functions(void **state)
     mem_free(blob);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compressed_data_is_restored),
-        cmocka_unit_test(truncated_or_damaged_data_is_refused),
-        cmocka_unit_test(decompression_bombs_are_refused),
-        cmocka_unit_test(mini_debug_info_adds_local_functions),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)
 #else
 static void missing_liblzma_is_reported(void **state)
 {

@@ -33,6 +33,8 @@ static int remove_dir(void **state)
     return remove_tree(dir);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, make_dir, remove_dir)
+
 static const char *in_dir(const char *name)
 {
     static char paths[4][256];
@@ -68,7 +70,7 @@ static void assert_content(int fd, const char *text)
     close(readable);
 }
 
-static void module_names_are_readable(void **state)
+TEST(module_names_are_readable)
 {
     static const struct {
         enum module_kind kind;
@@ -105,7 +107,7 @@ static void module_names_are_readable(void **state)
     }
 }
 
-static void a_very_long_path_is_kept_and_its_name_truncated(void **state)
+TEST(a_very_long_path_is_kept_and_its_name_truncated)
 {
     char path[5000];
     struct module *m;
@@ -119,7 +121,7 @@ static void a_very_long_path_is_kept_and_its_name_truncated(void **state)
     module_put(m);
 }
 
-static void a_deleted_suffix_becomes_a_flag(void **state)
+TEST(a_deleted_suffix_becomes_a_flag)
 {
     struct module *m = module_new(&(struct module){ .kind = MODULE_FILE, .path = "/a (deleted)" });
 
@@ -132,7 +134,7 @@ static void a_deleted_suffix_becomes_a_flag(void **state)
     module_put(m);
 }
 
-static void mappings_without_a_file_are_classified(void **state)
+TEST(mappings_without_a_file_are_classified)
 {
     static const struct {
         const char *path;
@@ -163,7 +165,7 @@ static void mappings_without_a_file_are_classified(void **state)
     }
 }
 
-static void references_are_counted(void **state)
+TEST(references_are_counted)
 {
     struct module *m = module_new(&(struct module){ .kind = MODULE_FILE, .path = "/a" });
 
@@ -175,7 +177,7 @@ static void references_are_counted(void **state)
     module_put(NULL);
 }
 
-static void module_value_copies_all_but_the_reference_count(void **state)
+TEST(module_value_copies_all_but_the_reference_count)
 {
     struct module like = { .id = 20,
                            .kind = MODULE_FILE,
@@ -193,7 +195,7 @@ static void module_value_copies_all_but_the_reference_count(void **state)
     module_put(m);
 }
 
-static void the_mapped_file_is_opened(void **state)
+FIXTURE_TEST(the_mapped_file_is_opened)
 {
     struct module *m;
 
@@ -203,7 +205,7 @@ static void the_mapped_file_is_opened(void **state)
     module_put(m);
 }
 
-static void the_plain_path_is_opened_after_the_process_exited(void **state)
+FIXTURE_TEST(the_plain_path_is_opened_after_the_process_exited)
 {
     struct module *m;
 
@@ -214,7 +216,7 @@ static void the_plain_path_is_opened_after_the_process_exited(void **state)
     module_put(m);
 }
 
-static void another_file_at_the_same_path_is_refused(void **state)
+FIXTURE_TEST(another_file_at_the_same_path_is_refused)
 {
     struct module *m;
 
@@ -228,7 +230,7 @@ static void another_file_at_the_same_path_is_refused(void **state)
     module_put(m);
 }
 
-static void files_that_are_not_regular_are_refused_without_blocking(void **state)
+FIXTURE_TEST(files_that_are_not_regular_are_refused_without_blocking)
 {
     struct module *m;
 
@@ -242,7 +244,7 @@ static void files_that_are_not_regular_are_refused_without_blocking(void **state
     module_put(m);
 }
 
-static void symlinks_do_not_lead_out_of_symfs(void **state)
+FIXTURE_TEST(symlinks_do_not_lead_out_of_symfs)
 {
     struct module *m = module_new(&(struct module){ .kind = MODULE_FILE, .path = "/lib" });
 
@@ -256,7 +258,7 @@ static void symlinks_do_not_lead_out_of_symfs(void **state)
     module_put(m);
 }
 
-static void files_of_a_recording_are_not_matched_by_inode(void **state)
+FIXTURE_TEST(files_of_a_recording_are_not_matched_by_inode)
 {
     struct module *m =
         module_new(&(struct module){ .kind = MODULE_FILE, .path = "/lib", .ino = 1, .maj = 9 });
@@ -266,7 +268,7 @@ static void files_of_a_recording_are_not_matched_by_inode(void **state)
     module_put(m);
 }
 
-static void mappings_without_a_file_are_not_opened(void **state)
+TEST(mappings_without_a_file_are_not_opened)
 {
     static const enum module_kind kinds[] = { MODULE_KERNEL, MODULE_KSYM, MODULE_VDSO, MODULE_JIT,
                                               MODULE_UNKNOWN };
@@ -280,7 +282,7 @@ static void mappings_without_a_file_are_not_opened(void **state)
     }
 }
 
-static void a_deleted_file_is_found_by_its_mapping(void **state)
+FIXTURE_TEST(a_deleted_file_is_found_by_its_mapping)
 {
     struct module *m;
     int fd, got;
@@ -351,7 +353,7 @@ static void end_copy(pid_t pid, struct module *m)
     module_put(m);
 }
 
-static void a_program_replaced_while_it_runs_is_found_or_refused(void **state)
+FIXTURE_TEST(a_program_replaced_while_it_runs_is_found_or_refused)
 {
     struct module *m;
     pid_t pid = run_copy(&m);
@@ -378,7 +380,7 @@ static void a_program_replaced_while_it_runs_is_found_or_refused(void **state)
 }
 
 /* A running program cannot be written to. A library can, and then runs as the new content. */
-static void a_program_cannot_be_overwritten_while_it_runs(void **state)
+FIXTURE_TEST(a_program_cannot_be_overwritten_while_it_runs)
 {
     struct module *m;
     pid_t pid = run_copy(&m);
@@ -392,7 +394,7 @@ static void a_program_cannot_be_overwritten_while_it_runs(void **state)
     end_copy(pid, m);
 }
 
-static void the_same_inode_number_on_another_device_is_refused(void **state)
+FIXTURE_TEST(the_same_inode_number_on_another_device_is_refused)
 {
     struct module *m;
 
@@ -409,7 +411,7 @@ static void the_same_inode_number_on_another_device_is_refused(void **state)
     module_put(m);
 }
 
-static void a_new_file_with_an_old_inode_number_is_refused(void **state)
+FIXTURE_TEST(a_new_file_with_an_old_inode_number_is_refused)
 {
     struct module *m;
     int fd, generation = 0;
@@ -432,29 +434,4 @@ static void a_new_file_with_an_old_inode_number_is_refused(void **state)
     module_put(m);
 }
 
-int main(void)
-{
-#define WITH_DIR(f) cmocka_unit_test_setup_teardown(f, make_dir, remove_dir)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(module_names_are_readable),
-        cmocka_unit_test(a_very_long_path_is_kept_and_its_name_truncated),
-        cmocka_unit_test(a_deleted_suffix_becomes_a_flag),
-        cmocka_unit_test(mappings_without_a_file_are_classified),
-        cmocka_unit_test(references_are_counted),
-        cmocka_unit_test(module_value_copies_all_but_the_reference_count),
-        WITH_DIR(the_mapped_file_is_opened),
-        WITH_DIR(the_plain_path_is_opened_after_the_process_exited),
-        WITH_DIR(another_file_at_the_same_path_is_refused),
-        WITH_DIR(files_that_are_not_regular_are_refused_without_blocking),
-        WITH_DIR(symlinks_do_not_lead_out_of_symfs),
-        WITH_DIR(files_of_a_recording_are_not_matched_by_inode),
-        cmocka_unit_test(mappings_without_a_file_are_not_opened),
-        WITH_DIR(a_deleted_file_is_found_by_its_mapping),
-        WITH_DIR(a_program_replaced_while_it_runs_is_found_or_refused),
-        WITH_DIR(a_program_cannot_be_overwritten_while_it_runs),
-        WITH_DIR(the_same_inode_number_on_another_device_is_refused),
-        WITH_DIR(a_new_file_with_an_old_inode_number_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -7,7 +7,7 @@
 #include "process/namespaces.h"
 #include "unit_test.h"
 
-static void namespaces_of_a_process_are_read(void **state)
+TEST(namespaces_of_a_process_are_read)
 {
     struct namespaces ns;
     struct stat st;
@@ -26,7 +26,7 @@ static void namespaces_of_a_process_are_read(void **state)
     assert_false(namespaces_of_process(UINT32_MAX, &ns));
 }
 
-static void records_may_have_fewer_or_more_kinds_than_known(void **state)
+TEST(records_may_have_fewer_or_more_kinds_than_known)
 {
     uint64_t links[2 * (NAMESPACES_KINDS + 1)];
     struct namespaces ns;
@@ -43,7 +43,7 @@ static void records_may_have_fewer_or_more_kinds_than_known(void **state)
     assert_true(ns.links[0].dev == 77);
 }
 
-static void equal_namespaces_share_one_number_up_to_a_limit(void **state)
+TEST(equal_namespaces_share_one_number_up_to_a_limit)
 {
     struct namespaces_table t = { 0 };
     struct namespaces ns;
@@ -66,13 +66,4 @@ static void equal_namespaces_share_one_number_up_to_a_limit(void **state)
     namespaces_done(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(namespaces_of_a_process_are_read),
-        cmocka_unit_test(records_may_have_fewer_or_more_kinds_than_known),
-        cmocka_unit_test(equal_namespaces_share_one_number_up_to_a_limit),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -106,6 +106,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
 #define LINES(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
 /* "name shown/baseline(self shown/baseline)" of all nodes in preorder, '>' for each level. */
@@ -123,7 +125,7 @@ static const char *drawn(const struct nametree *t)
     }
 }
 
-static void profile_and_baseline_are_matched_by_names(void **state)
+FIXTURE_TEST(profile_and_baseline_are_matched_by_names)
 {
     add_lines(NAMETREE_SHOWN, false, LINES("web;main;a 3", "web;main 1", "web;main;b;a 2"));
     add_lines(NAMETREE_BASELINE, false, LINES("db;main 5", "web;main;b 4", "web;main;a 1"));
@@ -134,14 +136,14 @@ static void profile_and_baseline_are_matched_by_names(void **state)
                         ">web 6/5(0/0)\n>>main 6/5(1/0)\n>>>a 3/1(3/1)\n>>>b 2/4(0/4)\n>>>>a 2/0(2/0)\n");
 }
 
-static void weights_can_be_compared_instead_of_samples(void **state)
+FIXTURE_TEST(weights_can_be_compared_instead_of_samples)
 {
     add_lines(NAMETREE_SHOWN, true, LINES("web;main 2"));
     nametree_sort(&tree);
     assert_string_equal(drawn(&tree), "all 2000/0(0/0)\n>web 2000/0(0/0)\n>>main 2000/0(2000/0)\n");
 }
 
-static void a_comm_and_a_function_with_the_same_name_stay_separate(void **state)
+FIXTURE_TEST(a_comm_and_a_function_with_the_same_name_stay_separate)
 {
     add_lines(NAMETREE_SHOWN, false, LINES("main;main;main 1", "all;all 2", "all 1"));
     nametree_sort(&tree);
@@ -150,7 +152,7 @@ static void a_comm_and_a_function_with_the_same_name_stay_separate(void **state)
                         ">>>main 1/0(1/0)\n");
 }
 
-static void library_versions_are_matched_with_each_other(void **state)
+FIXTURE_TEST(library_versions_are_matched_with_each_other)
 {
     add_lines(NAMETREE_SHOWN, false,
               LINES("web;f@libc-2.36.so 1", "web;g@libz.so.1.2.13 1", "web;h@lib7.so 1", "web;i@app-2 1"));
@@ -162,7 +164,7 @@ static void library_versions_are_matched_with_each_other(void **state)
                         ">>i 0/1(0/1)\n>>i 1/0(1/0)\n");
 }
 
-static void an_inverted_tree_begins_with_the_leaf_functions(void **state)
+FIXTURE_TEST(an_inverted_tree_begins_with_the_leaf_functions)
 {
     struct nametree turned = { 0 };
     add_lines(NAMETREE_SHOWN, false, LINES("web;main;a 3", "web;main 1", "db;a 2"));
@@ -176,7 +178,7 @@ static void an_inverted_tree_begins_with_the_leaf_functions(void **state)
     nametree_done(&turned);
 }
 
-static void the_subtree_of_a_node_can_be_skipped(void **state)
+FIXTURE_TEST(the_subtree_of_a_node_can_be_skipped)
 {
     add_lines(NAMETREE_SHOWN, false, LINES("web;a;b 1", "web;c 1"));
     nametree_sort(&tree);
@@ -187,7 +189,7 @@ static void the_subtree_of_a_node_can_be_skipped(void **state)
     assert_int_equal(nametree_next(&tree, 0, c, false), 0);
 }
 
-static void rows_compare_shares_and_count_recursion_once(void **state)
+FIXTURE_TEST(rows_compare_shares_and_count_recursion_once)
 {
     uint32_t n;
     add_lines(NAMETREE_SHOWN, false, LINES("web;main;a;a;a 30", "web;main;b 10"));
@@ -209,7 +211,7 @@ static void rows_compare_shares_and_count_recursion_once(void **state)
     mem_free(rows);
 }
 
-static void an_empty_profile_cannot_be_compared(void **state)
+FIXTURE_TEST(an_empty_profile_cannot_be_compared)
 {
     uint32_t n;
     add_lines(NAMETREE_SHOWN, false, LINES("web;main 4"));
@@ -221,20 +223,4 @@ static void an_empty_profile_cannot_be_compared(void **state)
     mem_free(rows);
 }
 
-#define TREE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TREE(profile_and_baseline_are_matched_by_names),
-        TREE(weights_can_be_compared_instead_of_samples),
-        TREE(a_comm_and_a_function_with_the_same_name_stay_separate),
-        TREE(library_versions_are_matched_with_each_other),
-        TREE(an_inverted_tree_begins_with_the_leaf_functions),
-        TREE(the_subtree_of_a_node_can_be_skipped),
-        TREE(rows_compare_shares_and_count_recursion_once),
-        TREE(an_empty_profile_cannot_be_compared),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -41,6 +41,8 @@ static int tear_down(void **state)
     return remove_tree(dir);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
 static const char *in_dir(const char *name)
 {
     static char paths[4][256];
@@ -130,7 +132,7 @@ static const char *root_of(pid_t pid)
 
 /* ---- rights ---- */
 
-static void a_setuid_program_has_the_rights_of_the_user_who_started_it(void **state)
+TEST(a_setuid_program_has_the_rights_of_the_user_who_started_it)
 {
     static const struct {
         const char *status;
@@ -153,7 +155,7 @@ static void a_setuid_program_has_the_rights_of_the_user_who_started_it(void **st
     assert_false(rights_parse_status("Name:\tx\nUid:\t1\t2\n", &r));
 }
 
-static void groups_over_the_limit_are_dropped(void **state)
+TEST(groups_over_the_limit_are_dropped)
 {
     char status[4096] = "N:\nUid:\t1\t1\t1\t1\nGid:\t1\t1\t1\t1\nGroups:\t";
     struct rights r;
@@ -165,7 +167,7 @@ static void groups_over_the_limit_are_dropped(void **state)
     assert_int_equal(r.groups[RIGHTS_GROUPS_MAX - 1], RIGHTS_GROUPS_MAX - 1);
 }
 
-static void a_file_is_opened_with_the_rights_of_the_process(void **state)
+FIXTURE_TEST(a_file_is_opened_with_the_rights_of_the_process)
 {
     struct opener_user user;
     pid_t pid;
@@ -187,7 +189,7 @@ static void a_file_is_opened_with_the_rights_of_the_process(void **state)
     assert_text(opener_open(&user, "/", in_dir("secret"), true), "secret");
 }
 
-static void a_folder_that_the_process_cannot_enter_hides_its_files(void **state)
+FIXTURE_TEST(a_folder_that_the_process_cannot_enter_hides_its_files)
 {
     struct opener_user user;
     pid_t pid;
@@ -201,7 +203,7 @@ static void a_folder_that_the_process_cannot_enter_hides_its_files(void **state)
     end_process(pid);
 }
 
-static void an_execute_only_program_is_not_read(void **state)
+FIXTURE_TEST(an_execute_only_program_is_not_read)
 {
     struct module like = { .kind = MODULE_FILE, .live = true };
     struct stat st;
@@ -224,7 +226,7 @@ static void an_execute_only_program_is_not_read(void **state)
     end_process(pid);
 }
 
-static void a_process_that_has_ended_has_the_rights_of_its_user(void **state)
+FIXTURE_TEST(a_process_that_has_ended_has_the_rights_of_its_user)
 {
     struct opener_user user = for_process(0x7ffffff0);
 
@@ -240,7 +242,7 @@ static void a_process_that_has_ended_has_the_rights_of_its_user(void **state)
     assert_refused(opener_open(&user, "/", in_dir("secret"), true), EACCES);
 }
 
-static void files_named_by_a_strangers_file_are_opened_with_the_strangers_rights(void **state)
+FIXTURE_TEST(files_named_by_a_strangers_file_are_opened_with_the_strangers_rights)
 {
     struct opener_user user = for_process(getpid());
 
@@ -253,7 +255,7 @@ static void files_named_by_a_strangers_file_are_opened_with_the_strangers_rights
     assert_refused(opener_open(&user, "/", in_dir("secret"), true), EACCES);
 }
 
-static void files_named_by_a_recording_are_opened_with_the_starting_users_rights(void **state)
+FIXTURE_TEST(files_named_by_a_recording_are_opened_with_the_starting_users_rights)
 {
     struct module *m;
 
@@ -297,7 +299,7 @@ static void mount_secret_over_map(void)
         _exit(1);
 }
 
-static void a_mount_over_a_perf_map_gives_no_further_access(void **state)
+FIXTURE_TEST(a_mount_over_a_perf_map_gives_no_further_access)
 {
     struct error e = { 0 };
     pid_t pid;
@@ -321,7 +323,7 @@ static void change_root_alone(void)
         _exit(1);
 }
 
-static void container_root_has_no_rights_to_files_of_the_host(void **state)
+FIXTURE_TEST(container_root_has_no_rights_to_files_of_the_host)
 {
     struct opener_user user;
     struct module *m;
@@ -342,7 +344,7 @@ static void container_root_has_no_rights_to_files_of_the_host(void **state)
 
 /* ---- special files ---- */
 
-static void files_of_proc_and_sys_are_not_read(void **state)
+FIXTURE_TEST(files_of_proc_and_sys_are_not_read)
 {
     static const char *const paths[] = { "/proc/version", "/proc/self/environ", "/sys/kernel/notes" };
     const struct opener_user us = { .kind = OPENER_FOR_US };
@@ -357,7 +359,7 @@ static void files_of_proc_and_sys_are_not_read(void **state)
     assert_refused(opener_copy(&us, "/", "/proc/version", 100, NULL), EOPNOTSUPP);
 }
 
-static void a_recording_that_names_the_kernel_log_cannot_open_it(void **state)
+FIXTURE_TEST(a_recording_that_names_the_kernel_log_cannot_open_it)
 {
     struct module *m = module_new(&(struct module){ .kind = MODULE_FILE, .path = "/proc/kmsg" });
 
@@ -367,7 +369,7 @@ static void a_recording_that_names_the_kernel_log_cannot_open_it(void **state)
 
 /* ---- returned descriptors ---- */
 
-static void returned_descriptors_cannot_be_read(void **state)
+FIXTURE_TEST(returned_descriptors_cannot_be_read)
 {
     const struct opener_user us = { .kind = OPENER_FOR_US };
     struct opened of;
@@ -396,7 +398,7 @@ static void returned_descriptors_cannot_be_read(void **state)
     close(fd);
 }
 
-static void the_running_programs_facts_are_reported(void **state)
+FIXTURE_TEST(the_running_programs_facts_are_reported)
 {
     struct opened of, ours;
     int fd = opener_program((uint32_t)getpid()), self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -411,7 +413,7 @@ static void the_running_programs_facts_are_reported(void **state)
     close(self);
 }
 
-static void a_copy_holds_the_requested_bytes(void **state)
+FIXTURE_TEST(a_copy_holds_the_requested_bytes)
 {
     const struct opener_user us = { .kind = OPENER_FOR_US };
     struct opened of;
@@ -426,7 +428,7 @@ static void a_copy_holds_the_requested_bytes(void **state)
     close(fd);
 }
 
-static void memory_is_copied_as_far_as_it_is_mapped(void **state)
+FIXTURE_TEST(memory_is_copied_as_far_as_it_is_mapped)
 {
     const size_t size = 48 * 4096; /* more than one reply can hold */
     char *from = mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -457,7 +459,7 @@ static void memory_is_copied_as_far_as_it_is_mapped(void **state)
 #define COPIED_PAGES 100
 
 /* A file of distinct pages, and memory that contains them from the second page on. */
-static void memory_is_compared_with_a_file(void **state)
+FIXTURE_TEST(memory_is_compared_with_a_file)
 {
     const size_t page = 4096;
     char *bytes = mem_array(COPIED_PAGES + 1, page), *path = mem_strdup(in_dir("code"));
@@ -559,7 +561,7 @@ static bool touch_own_pages(uint64_t age_ns, const void *at, size_t size)
     return done;
 }
 
-static void touching_stack_pages_brings_them_into_memory(void **state)
+FIXTURE_TEST(touching_stack_pages_brings_them_into_memory)
 {
     char *pages = map_unused();
     size_t n = page_size();
@@ -579,7 +581,7 @@ static void touching_stack_pages_brings_them_into_memory(void **state)
     munmap(pages, PAGES * n);
 }
 
-static void memory_that_is_no_stack_is_not_touched(void **state)
+FIXTURE_TEST(memory_that_is_no_stack_is_not_touched)
 {
     char *pages = map_unused();
     size_t n = page_size();
@@ -599,7 +601,7 @@ static void memory_that_is_no_stack_is_not_touched(void **state)
 }
 
 /* A pid that was reused by another process since the sample. */
-static void a_younger_process_is_not_touched(void **state)
+FIXTURE_TEST(a_younger_process_is_not_touched)
 {
     char *pages = map_unused();
 
@@ -610,7 +612,7 @@ static void a_younger_process_is_not_touched(void **state)
 }
 
 /* Below the main thread's stack the kernel would let it grow. */
-static void touching_does_not_grow_a_stack(void **state)
+FIXTURE_TEST(touching_does_not_grow_a_stack)
 {
     char line[512];
     unsigned long long begin = 0, again = 0;
@@ -649,7 +651,7 @@ static int receive_fd(int socket, char *text, size_t cap)
     return fds[0];
 }
 
-static void the_receiver_can_read_sent_files(void **state)
+FIXTURE_TEST(the_receiver_can_read_sent_files)
 {
     const struct opener_user us = { .kind = OPENER_FOR_US };
     int pair[2], fds[2], got;
@@ -688,7 +690,7 @@ static char state_of(pid_t pid)
     return state;
 }
 
-static void a_hung_file_delays_no_other_request(void **state)
+FIXTURE_TEST(a_hung_file_delays_no_other_request)
 {
     const struct opener_user us = { .kind = OPENER_FOR_US };
     struct hung_fuse fuse;
@@ -727,7 +729,7 @@ static void a_hung_file_delays_no_other_request(void **state)
     assert_int_equal(state_of(first), 0);
 }
 
-static void stopping_does_not_wait_for_a_hung_file(void **state)
+FIXTURE_TEST(stopping_does_not_wait_for_a_hung_file)
 {
     const struct opener_user us = { .kind = OPENER_FOR_US };
     struct hung_fuse fuse;
@@ -746,7 +748,7 @@ static void stopping_does_not_wait_for_a_hung_file(void **state)
     close(stop[1]);
 }
 
-static void a_killed_opener_is_replaced(void **state)
+FIXTURE_TEST(a_killed_opener_is_replaced)
 {
     const struct opener_user us = { .kind = OPENER_FOR_US };
 
@@ -766,7 +768,7 @@ static void *open_one(void *pid)
     return NULL;
 }
 
-static void an_opener_ends_with_its_thread(void **state)
+FIXTURE_TEST(an_opener_ends_with_its_thread)
 {
     pthread_t thread;
     pid_t pid = 0;
@@ -779,41 +781,10 @@ static void an_opener_ends_with_its_thread(void **state)
     assert_int_equal(waitpid(pid, NULL, WNOHANG), -1);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_setuid_program_has_the_rights_of_the_user_who_started_it),
-        cmocka_unit_test(groups_over_the_limit_are_dropped),
-        TEST(a_file_is_opened_with_the_rights_of_the_process),
-        TEST(a_folder_that_the_process_cannot_enter_hides_its_files),
-        TEST(an_execute_only_program_is_not_read),
-        TEST(a_process_that_has_ended_has_the_rights_of_its_user),
-        TEST(files_named_by_a_strangers_file_are_opened_with_the_strangers_rights),
-        TEST(files_named_by_a_recording_are_opened_with_the_starting_users_rights),
-        TEST(a_mount_over_a_perf_map_gives_no_further_access),
-        TEST(container_root_has_no_rights_to_files_of_the_host),
-        TEST(files_of_proc_and_sys_are_not_read),
-        TEST(a_recording_that_names_the_kernel_log_cannot_open_it),
-        TEST(returned_descriptors_cannot_be_read),
-        TEST(the_running_programs_facts_are_reported),
-        TEST(a_copy_holds_the_requested_bytes),
-        TEST(memory_is_copied_as_far_as_it_is_mapped),
-        TEST(memory_is_compared_with_a_file),
-        TEST(touching_stack_pages_brings_them_into_memory),
-        TEST(memory_that_is_no_stack_is_not_touched),
-        TEST(a_younger_process_is_not_touched),
-        TEST(touching_does_not_grow_a_stack),
-        TEST(the_receiver_can_read_sent_files),
-        TEST(a_hung_file_delays_no_other_request),
-        TEST(stopping_does_not_wait_for_a_hung_file),
-        TEST(a_killed_opener_is_replaced),
-        TEST(an_opener_ends_with_its_thread),
-    };
-
     if (argc > 1 && !strcmp(argv[1], OPENER_ARG))
         opener_main(3);
     opener_enable();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_listed_tests(NULL, NULL);
 }

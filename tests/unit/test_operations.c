@@ -48,6 +48,8 @@ static int end_test(void **state)
     return result;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, begin_test, end_test)
+
 /* Measures the operations of a row of a latency file. */
 static void use_row(const char *text)
 {
@@ -111,7 +113,7 @@ static void expect(uint64_t number, const char *name, uint64_t ns, uint32_t tid)
 #define BY_SECTOR "x io:begin io:end dev,sector device(dev)+io(rwbs) bytes begin I/O\n"
 #define BY_THREAD "x io:begin io:end thread - - begin calls\n"
 
-static void an_operation_is_a_sample(void **state)
+FIXTURE_TEST(an_operation_is_a_sample)
 {
     struct operation_data data;
     char name[OPERATION_NAME_MAX];
@@ -131,7 +133,7 @@ static void an_operation_is_a_sample(void **state)
     assert_int_equal(counts()->ended, 2);
 }
 
-static void kinds_of_io_have_names(void **state)
+FIXTURE_TEST(kinds_of_io_have_names)
 {
     static const char *const cases[][2] = { { "R", "read" },     { "W", "write" }, { "FWFS", "write" },
                                             { "FF", "flush" },   { "F", "flush" }, { "FWS", "write" },
@@ -148,7 +150,7 @@ static void kinds_of_io_have_names(void **state)
 }
 
 /* The kernel says sector 0 when a flush is issued, and -1 at its end. */
-static void a_flush_ends(void **state)
+FIXTURE_TEST(a_flush_ends)
 {
     use_row(BY_SECTOR);
     feed(BEGIN, 5, 500, 0, "FF");
@@ -156,7 +158,7 @@ static void a_flush_ends(void **state)
     expect(0, "[x: 254:3 flush]", 7, 500);
 }
 
-static void operations_on_futexes_have_names(void **state)
+FIXTURE_TEST(operations_on_futexes_have_names)
 {
     static const char *const cases[][2] = { { "0", "wait" }, { "1", "wake" }, { "9", "wait_bitset" } };
     use_row("x io:begin io:end sector futex(sector) - begin futexes\n");
@@ -173,7 +175,7 @@ static void operations_on_futexes_have_names(void **state)
     expect(3, "[x: futex 77]", 5, 500);
 }
 
-static void hostile_text_is_cleaned_and_bounded(void **state)
+FIXTURE_TEST(hostile_text_is_cleaned_and_bounded)
 {
     use_row("x io:begin io:end sector rwbs+sector - begin texts\n");
     feed(BEGIN, 5, 500, 7, "\033[2J");
@@ -193,7 +195,7 @@ static void hostile_text_is_cleaned_and_bounded(void **state)
     expect(10000, "[x: other]", 5, 500);
 }
 
-static void a_short_payload_is_ignored(void **state)
+FIXTURE_TEST(a_short_payload_is_ignored)
 {
     struct record r;
     use_row(BY_SECTOR);
@@ -208,7 +210,7 @@ static void a_short_payload_is_ignored(void **state)
     assert_true(history_count(s->store.history) <= 4);
 }
 
-static void the_end_of_a_thread_ends_its_operation(void **state)
+FIXTURE_TEST(the_end_of_a_thread_ends_its_operation)
 {
     use_row(BY_THREAD);
     feed(BEGIN, 5, 500, 0, "");
@@ -226,7 +228,7 @@ static void the_end_of_a_thread_ends_its_operation(void **state)
 
 #define BY_PROCESS "x io:begin io:end process,successive rwbs - begin programs\n"
 
-static void a_begin_may_end_the_operation_before(void **state)
+FIXTURE_TEST(a_begin_may_end_the_operation_before)
 {
     use_row(BY_PROCESS);
     do_fork(500, 1);
@@ -247,7 +249,7 @@ static void a_begin_may_end_the_operation_before(void **state)
     assert_int_equal(counts()->replaced + counts()->unbegun + counts()->lost, 0);
 }
 
-static void a_process_that_executes_nothing_lacks_no_begin(void **state)
+FIXTURE_TEST(a_process_that_executes_nothing_lacks_no_begin)
 {
     use_row(BY_PROCESS);
     do_fork(500, 1);
@@ -303,7 +305,7 @@ static void start_program(uint32_t pid, unsigned number)
     feed_record(&r);
 }
 
-static void arguments_are_added_to_the_name(void **state)
+FIXTURE_TEST(arguments_are_added_to_the_name)
 {
     use_row("x io:begin io:end process,successive command(rwbs) - begin programs\n");
     const struct operations_row *row = &s->collect.operations.rows.items[0];
@@ -337,7 +339,7 @@ static void lose_on(uint32_t cpu)
     feed_record(&r);
 }
 
-static void lost_records_make_operations_doubtful(void **state)
+FIXTURE_TEST(lost_records_make_operations_doubtful)
 {
     use_row(BY_THREAD);
     feed(BEGIN, 5, 500, 0, "");
@@ -352,7 +354,7 @@ static void lost_records_make_operations_doubtful(void **state)
 }
 
 /* The records of the fixture are of CPU 0. */
-static void an_operation_of_a_cpu_is_lost_on_its_cpu_only(void **state)
+FIXTURE_TEST(an_operation_of_a_cpu_is_lost_on_its_cpu_only)
 {
     use_row("x io:begin io:end cpu,sector - - begin interrupts\n");
     feed(BEGIN, 5, 500, 1, "");
@@ -366,7 +368,7 @@ static void an_operation_of_a_cpu_is_lost_on_its_cpu_only(void **state)
     assert_int_equal(counts()->lost, 1);
 }
 
-static void flametops_own_operations_are_left_out(void **state)
+FIXTURE_TEST(flametops_own_operations_are_left_out)
 {
     uint32_t self = (uint32_t)getpid();
     use_row(BY_THREAD);
@@ -376,7 +378,7 @@ static void flametops_own_operations_are_left_out(void **state)
     assert_int_equal(counts()->ended + counts()->unbegun, 0);
 }
 
-static void operations_go_on_in_the_next_source(void **state)
+FIXTURE_TEST(operations_go_on_in_the_next_source)
 {
     use_row(BY_THREAD);
     feed(BEGIN, 100, 500, 0, "");
@@ -395,7 +397,7 @@ static void operations_go_on_in_the_next_source(void **state)
     assert_int_equal(counts()->lost, 1);
 }
 
-static void a_missing_part_leaves_the_row_out(void **state)
+FIXTURE_TEST(a_missing_part_leaves_the_row_out)
 {
     use_row(BY_THREAD);
     s->store.events[END].left_out = true; /* it did not open */
@@ -407,7 +409,7 @@ static void a_missing_part_leaves_the_row_out(void **state)
     assert_int_equal(history_count(s->store.history), 0);
 }
 
-static void parts_go_with_their_row(void **state)
+FIXTURE_TEST(parts_go_with_their_row)
 {
     session_add_event(s);
     use_row(BY_THREAD);
@@ -422,7 +424,7 @@ static void parts_go_with_their_row(void **state)
 }
 
 /* Stacks of open operations survive a collection of unused ones. */
-static void open_operations_keep_their_stacks(void **state)
+FIXTURE_TEST(open_operations_keep_their_stacks)
 {
     uint64_t chain[] = { PERF_CONTEXT_KERNEL, UINT64_C(0xffffffff81000100), UINT64_C(0xffffffff81000200) };
     struct io io = { .sector = 1 };
@@ -445,7 +447,7 @@ static void open_operations_keep_their_stacks(void **state)
 }
 
 /* Waits of threads for a CPU, as profile/waits.h reports them. */
-static void waits_for_a_cpu_are_operations(void **state)
+FIXTURE_TEST(waits_for_a_cpu_are_operations)
 {
     struct error e = { 0 };
     struct event *events[EVENTS] = { &s->store.events[0].event, &s->store.events[1].event,
@@ -499,7 +501,7 @@ static size_t selected(const struct view_query *q, uint64_t *ns)
     return n;
 }
 
-static void a_range_of_durations_selects_operations(void **state)
+FIXTURE_TEST(a_range_of_durations_selects_operations)
 {
     struct view_query q = { .min_ns = 20, .max_ns = 300 };
     uint64_t ns[8];
@@ -533,7 +535,7 @@ static bool is_of(const char *name, const char *device)
            trie.path_wanted;
 }
 
-static void a_device_is_the_first_word_of_a_name(void **state)
+FIXTURE_TEST(a_device_is_the_first_word_of_a_name)
 {
     assert_true(is_of("[block: vda write]", "vda"));
     assert_true(is_of("[fsync: vda]", "vda"));
@@ -547,7 +549,7 @@ static void a_device_is_the_first_word_of_a_name(void **state)
     assert_false(is_of("", "vda"));
 }
 
-static void a_range_of_durations_is_told_with_its_ends(void **state)
+FIXTURE_TEST(a_range_of_durations_is_told_with_its_ends)
 {
     char text[64];
     operation_range_text(1000000, 39999999, true, text, sizeof text);
@@ -558,32 +560,4 @@ static void a_range_of_durations_is_told_with_its_ends(void **state)
     assert_string_equal(text, ">=10 ms");
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, begin_test, end_test)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(an_operation_is_a_sample),
-        CASE(kinds_of_io_have_names),
-        CASE(a_flush_ends),
-        CASE(operations_on_futexes_have_names),
-        CASE(hostile_text_is_cleaned_and_bounded),
-        CASE(a_short_payload_is_ignored),
-        CASE(the_end_of_a_thread_ends_its_operation),
-        CASE(a_begin_may_end_the_operation_before),
-        CASE(a_process_that_executes_nothing_lacks_no_begin),
-        CASE(arguments_are_added_to_the_name),
-        CASE(lost_records_make_operations_doubtful),
-        CASE(an_operation_of_a_cpu_is_lost_on_its_cpu_only),
-        CASE(flametops_own_operations_are_left_out),
-        CASE(operations_go_on_in_the_next_source),
-        CASE(a_missing_part_leaves_the_row_out),
-        CASE(parts_go_with_their_row),
-        CASE(waits_for_a_cpu_are_operations),
-        CASE(open_operations_keep_their_stacks),
-        CASE(a_range_of_durations_selects_operations),
-        CASE(a_device_is_the_first_word_of_a_name),
-        CASE(a_range_of_durations_is_told_with_its_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

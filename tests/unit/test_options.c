@@ -43,6 +43,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, NULL, tear_down)
+
 /* Words are divided by single spaces; a command line can hold up to 15. */
 static bool parse(const char *line)
 {
@@ -71,7 +73,7 @@ static void write_config(const char *text)
             fail_msg("%s: %s", line, error.text);                                                            \
     } while (0)
 
-static void defaults_match_the_manual(void **state)
+FIXTURE_TEST(defaults_match_the_manual)
 {
     ASSERT_PARSES("");
     assert_int_equal(o.mode, RUN_SCREEN);
@@ -93,7 +95,7 @@ static void check_parallelism(uint32_t from, uint32_t to)
     assert_true((uint32_t)z->number == from && z->number >> 32 == to);
 }
 
-static void every_option_sets_its_setting(void **state)
+FIXTURE_TEST(every_option_sets_its_setting)
 {
     char line[64];
     ASSERT_PARSES("-e cpu-clock -e page-faults:u");
@@ -172,7 +174,7 @@ static void every_option_sets_its_setting(void **state)
     assert_int_equal(o.mode, RUN_HELP);
 }
 
-static void words_are_in_the_order_of_their_values(void **state)
+FIXTURE_TEST(words_are_in_the_order_of_their_values)
 {
     static const char *const palettes[SVG_PALETTES] = {
         [SVG_MIXED] = "mixed", [SVG_HOT] = "hot",       [SVG_MEM] = "mem",       [SVG_IO] = "io",
@@ -200,7 +202,7 @@ static void words_are_in_the_order_of_their_values(void **state)
     assert_int_equal(o.exports.compare_by, COMPARE_BY_PERIOD);
 }
 
-static void a_command_keeps_its_own_options(void **state)
+FIXTURE_TEST(a_command_keeps_its_own_options)
 {
     ASSERT_PARSES("-o x.data -- ls -p --bogus");
     assert_int_equal(o.mode, RUN_RECORD);
@@ -212,7 +214,7 @@ static void a_command_keeps_its_own_options(void **state)
     assert_true(o.session.command_to_log);
 }
 
-static void scope_options_select_a_part_of_a_file(void **state)
+FIXTURE_TEST(scope_options_select_a_part_of_a_file)
 {
     ASSERT_PARSES("-K -p 99999999 -i f -C 700");
     assert_int_equal(o.ui.query.n_zooms, 2);
@@ -234,7 +236,7 @@ static void scope_options_select_a_part_of_a_file(void **state)
     assert_int_equal(o.ui.query.zooms[0].kind, ZOOM_THREAD);
 }
 
-static void wrong_options_are_named(void **state)
+FIXTURE_TEST(wrong_options_are_named)
 {
     static const struct {
         const char *line, *says;
@@ -317,7 +319,7 @@ static void wrong_options_are_named(void **state)
     }
 }
 
-static void a_stack_mode_is_read_with_its_size(void **state)
+FIXTURE_TEST(a_stack_mode_is_read_with_its_size)
 {
     static const struct {
         const char *line;
@@ -348,7 +350,7 @@ static void a_stack_mode_is_read_with_its_size(void **state)
     assert_int_equal(o.session.callchain, CALLCHAIN_FP);
 }
 
-static void debuginfod_servers_are_used_only_with_the_option(void **state)
+FIXTURE_TEST(debuginfod_servers_are_used_only_with_the_option)
 {
     if (!symbolizer_can_fetch())
         skip();
@@ -370,7 +372,7 @@ static void debuginfod_servers_are_used_only_with_the_option(void **state)
     unsetenv("DEBUGINFOD_URLS");
 }
 
-static void invalid_server_urls_are_refused(void **state)
+FIXTURE_TEST(invalid_server_urls_are_refused)
 {
     char line[500] = "--debuginfod=";
     if (!symbolizer_can_fetch())
@@ -387,7 +389,7 @@ static void invalid_server_urls_are_refused(void **state)
     unsetenv("DEBUGINFOD_URLS");
 }
 
-static void too_many_events_are_refused(void **state)
+FIXTURE_TEST(too_many_events_are_refused)
 {
     char *argv[2 * SESSION_EVENTS_MAX + 4] = { "flametop" };
     int argc = 1;
@@ -399,7 +401,7 @@ static void too_many_events_are_refused(void **state)
     assert_int_equal(error.class, ERROR_LIMIT);
 }
 
-static void the_command_line_overrides_the_config(void **state)
+FIXTURE_TEST(the_command_line_overrides_the_config)
 {
     need_inih();
     write_config(
@@ -421,7 +423,7 @@ static void the_command_line_overrides_the_config(void **state)
     assert_string_equal(o.session.events[0].name, "cpu-clock");
 }
 
-static void a_flag_in_the_config_has_four_words_for_yes(void **state)
+FIXTURE_TEST(a_flag_in_the_config_has_four_words_for_yes)
 {
     static const char *const words[] = { "yes", "true", "on", "1", "no", "false", "off", "0" };
     char text[64];
@@ -434,7 +436,7 @@ static void a_flag_in_the_config_has_four_words_for_yes(void **state)
     }
 }
 
-static void a_period_replaces_the_configs_frequency(void **state)
+FIXTURE_TEST(a_period_replaces_the_configs_frequency)
 {
     need_inih();
     write_config("[options]\nfreq = 199\n");
@@ -443,7 +445,7 @@ static void a_period_replaces_the_configs_frequency(void **state)
     assert_false(o.session.freq_named);
 }
 
-static void config_errors_are_named_with_their_line(void **state)
+FIXTURE_TEST(config_errors_are_named_with_their_line)
 {
     static const struct {
         const char *text, *says;
@@ -462,7 +464,7 @@ static void config_errors_are_named_with_their_line(void **state)
     }
 }
 
-static void help_works_with_a_broken_config(void **state)
+FIXTURE_TEST(help_works_with_a_broken_config)
 {
     write_config("nonsense = here\n");
     assert_false(parse(""));
@@ -471,7 +473,7 @@ static void help_works_with_a_broken_config(void **state)
     ASSERT_PARSES("--generate man");
 }
 
-static void another_config_can_be_named(void **state)
+FIXTURE_TEST(another_config_can_be_named)
 {
     char other[80], line[96];
     need_inih();
@@ -491,7 +493,7 @@ static void another_config_can_be_named(void **state)
     unlink(other);
 }
 
-static void the_help_lists_every_option(void **state)
+FIXTURE_TEST(the_help_lists_every_option)
 {
     struct buf help = { 0 };
     char name[64];
@@ -506,28 +508,4 @@ static void the_help_lists_every_option(void **state)
     buf_done(&help);
 }
 
-int main(void)
-{
-#define WITH_SETUP(test) cmocka_unit_test_teardown(test, tear_down)
-    const struct CMUnitTest tests[] = {
-        WITH_SETUP(defaults_match_the_manual),
-        WITH_SETUP(every_option_sets_its_setting),
-        WITH_SETUP(words_are_in_the_order_of_their_values),
-        WITH_SETUP(a_command_keeps_its_own_options),
-        WITH_SETUP(scope_options_select_a_part_of_a_file),
-        WITH_SETUP(wrong_options_are_named),
-        WITH_SETUP(a_stack_mode_is_read_with_its_size),
-        WITH_SETUP(debuginfod_servers_are_used_only_with_the_option),
-        WITH_SETUP(invalid_server_urls_are_refused),
-        WITH_SETUP(too_many_events_are_refused),
-        WITH_SETUP(the_command_line_overrides_the_config),
-        WITH_SETUP(a_flag_in_the_config_has_four_words_for_yes),
-        WITH_SETUP(a_period_replaces_the_configs_frequency),
-        WITH_SETUP(config_errors_are_named_with_their_line),
-        WITH_SETUP(help_works_with_a_broken_config),
-        WITH_SETUP(another_config_can_be_named),
-        WITH_SETUP(the_help_lists_every_option),
-    };
-
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_MAIN(make_folder, remove_folder)

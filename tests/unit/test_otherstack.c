@@ -234,7 +234,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void without_chain_and_memory_the_stack_ends_at_the_switch(void **state)
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
+FIXTURE_TEST(without_chain_and_memory_the_stack_ends_at_the_switch)
 {
     struct fixture *f = *state;
 
@@ -242,7 +244,7 @@ static void without_chain_and_memory_the_stack_ends_at_the_switch(void **state)
     EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
 }
 
-static void the_kernels_chain_continues_and_a_call_in_it_reveals_the_hidden_caller(void **state)
+FIXTURE_TEST(the_kernels_chain_continues_and_a_call_in_it_reveals_the_hidden_caller)
 {
     struct fixture *f = *state;
 
@@ -251,7 +253,7 @@ static void the_kernels_chain_continues_and_a_call_in_it_reveals_the_hidden_call
     EXPECT(f, UNWIND_ROOT, CALLED, SYSTEM, INNER, OUTER, GOEXIT);
 }
 
-static void a_function_with_a_frame_hides_no_caller(void **state)
+FIXTURE_TEST(a_function_with_a_frame_hides_no_caller)
 {
     struct fixture *f = *state;
 
@@ -261,7 +263,7 @@ static void a_function_with_a_frame_hides_no_caller(void **state)
     EXPECT(f, UNWIND_ROOT, CALLED, CLOCK, OUTER, GOEXIT);
 }
 
-static void a_chain_counts_only_with_all_its_calls_proven(void **state)
+FIXTURE_TEST(a_chain_counts_only_with_all_its_calls_proven)
 {
     struct fixture *f = *state;
 
@@ -273,7 +275,7 @@ static void a_chain_counts_only_with_all_its_calls_proven(void **state)
     EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
 }
 
-static void a_chain_from_another_frame_pointer_is_not_followed(void **state)
+FIXTURE_TEST(a_chain_from_another_frame_pointer_is_not_followed)
 {
     struct fixture *f = *state;
 
@@ -282,7 +284,7 @@ static void a_chain_from_another_frame_pointer_is_not_followed(void **state)
     EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
 }
 
-static void unwinding_waits_for_memory_and_continues_in_it(void **state)
+FIXTURE_TEST(unwinding_waits_for_memory_and_continues_in_it)
 {
     struct fixture *f = *state;
 
@@ -295,7 +297,7 @@ static void unwinding_waits_for_memory_and_continues_in_it(void **state)
     EXPECT(f, UNWIND_ROOT, CALLED, SYSTEM, INNER, OUTER, GOEXIT);
 }
 
-static void memory_from_another_time_is_not_used(void **state)
+FIXTURE_TEST(memory_from_another_time_is_not_used)
 {
     struct fixture *f = *state;
 
@@ -321,7 +323,7 @@ static void memory_from_another_time_is_not_used(void **state)
     EXPECT(f, UNWIND_ELSEWHERE, CALLED, SYSTEM);
 }
 
-static void the_chain_and_the_memory_must_agree(void **state)
+FIXTURE_TEST(the_chain_and_the_memory_must_agree)
 {
     struct fixture *f = *state;
 
@@ -337,7 +339,7 @@ static void the_chain_and_the_memory_must_agree(void **state)
 
 /* The thread's stack: RUN … SYSTEM, and above that CROSS, which called back; the goroutine's: CLOCK's
  * caller is BACK. */
-static void a_callback_from_c_returns_to_the_current_stack(void **state)
+FIXTURE_TEST(a_callback_from_c_returns_to_the_current_stack)
 {
     struct fixture *f = *state;
 
@@ -352,21 +354,4 @@ static void a_callback_from_c_returns_to_the_current_stack(void **state)
     EXPECT(f, UNWIND_ELSEWHERE, CALLED, CLOCK);
 }
 
-#define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(without_chain_and_memory_the_stack_ends_at_the_switch),
-        CASE(the_kernels_chain_continues_and_a_call_in_it_reveals_the_hidden_caller),
-        CASE(a_function_with_a_frame_hides_no_caller),
-        CASE(a_chain_counts_only_with_all_its_calls_proven),
-        CASE(a_chain_from_another_frame_pointer_is_not_followed),
-        CASE(unwinding_waits_for_memory_and_continues_in_it),
-        CASE(memory_from_another_time_is_not_used),
-        CASE(the_chain_and_the_memory_must_agree),
-        CASE(a_callback_from_c_returns_to_the_current_stack),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -56,6 +56,8 @@ static int remove_folder(void **state)
     return rmdir(folder); /* fails if anything was left behind */
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, make_folder, remove_folder)
+
 static void assert_contents(const char *expected)
 {
     struct buf b = { 0 };
@@ -65,7 +67,7 @@ static void assert_contents(const char *expected)
     buf_done(&b);
 }
 
-static void the_file_appears_whole_at_commit(void **state)
+FIXTURE_TEST(the_file_appears_whole_at_commit)
 {
     struct outfile o;
     struct error e = { 0 };
@@ -87,7 +89,7 @@ static void the_file_appears_whole_at_commit(void **state)
     assert_int_equal(st.st_mode & 07777, 0600);
 }
 
-static void a_dash_writes_the_patched_bytes_to_standard_output(void **state)
+FIXTURE_TEST(a_dash_writes_the_patched_bytes_to_standard_output)
 {
     struct outfile o;
     struct error e = { 0 };
@@ -112,7 +114,7 @@ static void a_dash_writes_the_patched_bytes_to_standard_output(void **state)
     assert_int_equal(count_names(NULL, 0), 0);
 }
 
-static void abort_leaves_nothing_behind(void **state)
+FIXTURE_TEST(abort_leaves_nothing_behind)
 {
     struct outfile o;
 
@@ -123,7 +125,7 @@ static void abort_leaves_nothing_behind(void **state)
     outfile_abort(&o);
 }
 
-static void aborting_an_unopened_file_closes_nothing(void **state)
+TEST(aborting_an_unopened_file_closes_nothing)
 {
     struct outfile o = { 0 };
     int fd = dup(STDIN_FILENO);
@@ -134,7 +136,7 @@ static void aborting_an_unopened_file_closes_nothing(void **state)
         close(fd);
 }
 
-static void an_existing_file_is_replaced_only_at_commit(void **state)
+FIXTURE_TEST(an_existing_file_is_replaced_only_at_commit)
 {
     struct outfile o;
 
@@ -146,7 +148,7 @@ static void an_existing_file_is_replaced_only_at_commit(void **state)
     assert_contents("new");
 }
 
-static void large_and_small_writes_keep_their_order(void **state)
+FIXTURE_TEST(large_and_small_writes_keep_their_order)
 {
     enum { LARGE = 200000 };
     struct buf expected = { 0 };
@@ -175,7 +177,7 @@ static void large_and_small_writes_keep_their_order(void **state)
     free(large);
 }
 
-static void written_bytes_can_be_patched(void **state)
+FIXTURE_TEST(written_bytes_can_be_patched)
 {
     struct outfile o;
 
@@ -188,7 +190,7 @@ static void written_bytes_can_be_patched(void **state)
     assert_contents("size=1234;data...");
 }
 
-static void patching_beyond_the_end_fails_permanently(void **state)
+FIXTURE_TEST(patching_beyond_the_end_fails_permanently)
 {
     struct outfile o;
     struct error e = { 0 };
@@ -214,7 +216,7 @@ static void assert_refused(const char *name, enum error_class class, const char 
     outfile_abort(&o);
 }
 
-static void a_symbolic_link_is_refused(void **state)
+FIXTURE_TEST(a_symbolic_link_is_refused)
 {
     char target[80];
 
@@ -227,7 +229,7 @@ static void a_symbolic_link_is_refused(void **state)
 }
 
 /* A link that appears between open and commit is replaced; its target is not touched. */
-static void a_link_that_appears_later_is_not_followed(void **state)
+FIXTURE_TEST(a_link_that_appears_later_is_not_followed)
 {
     char target[80];
     struct outfile o;
@@ -246,7 +248,7 @@ static void a_link_that_appears_later_is_not_followed(void **state)
     assert_int_equal(unlink(target), 0);
 }
 
-static void non_regular_files_are_refused(void **state)
+FIXTURE_TEST(non_regular_files_are_refused)
 {
     assert_refused(folder, ERROR_ARGUMENT, "no regular file");
 }
@@ -262,7 +264,7 @@ static void write_patched(const char *to)
     assert_true(outfile_commit(&o, &e));
 }
 
-static void pipes_and_devices_are_written_directly(void **state)
+FIXTURE_TEST(pipes_and_devices_are_written_directly)
 {
     char got[16] = "", number[32];
     struct stat st;
@@ -285,7 +287,7 @@ static void pipes_and_devices_are_written_directly(void **state)
     close(ends[1]);
 }
 
-static void a_path_without_a_file_name_is_refused(void **state)
+TEST(a_path_without_a_file_name_is_refused)
 {
     assert_refused("", ERROR_ARGUMENT, "names no file");
     assert_refused("/", ERROR_ARGUMENT, "names no file");
@@ -293,13 +295,13 @@ static void a_path_without_a_file_name_is_refused(void **state)
     assert_refused("..", ERROR_ARGUMENT, "names no file");
 }
 
-static void a_missing_folder_is_named_with_advice(void **state)
+TEST(a_missing_folder_is_named_with_advice)
 {
     assert_refused("no/such/folder/out", ERROR_MISSING,
                    "no/such/folder/out: No such file or directory; create");
 }
 
-static void a_name_of_maximum_length_works(void **state)
+FIXTURE_TEST(a_name_of_maximum_length_works)
 {
     char name[300];
     struct outfile o;
@@ -315,7 +317,7 @@ static void a_name_of_maximum_length_works(void **state)
     assert_refused(name, ERROR_SYSTEM, "File name too long");
 }
 
-static void the_file_follows_its_renamed_folder(void **state)
+FIXTURE_TEST(the_file_follows_its_renamed_folder)
 {
     char elsewhere[64];
     struct outfile o;
@@ -329,7 +331,7 @@ static void the_file_follows_its_renamed_folder(void **state)
     assert_contents("x");
 }
 
-static void a_file_over_the_size_limit_fails_with_advice_and_leaves_nothing(void **state)
+FIXTURE_TEST(a_file_over_the_size_limit_fails_with_advice_and_leaves_nothing)
 {
     static char bytes[100000];
     struct rlimit old, small = { 50000, 0 };
@@ -416,7 +418,7 @@ static int fill_the_disk(void)
     return count_names(NULL, 0) ? 4 : 0;
 }
 
-static void a_full_disk_fails_with_advice_and_leaves_nothing(void **state)
+FIXTURE_TEST(a_full_disk_fails_with_advice_and_leaves_nothing)
 {
     assert_int_equal(on_small_disk(fill_the_disk), 0);
 }
@@ -433,36 +435,9 @@ static int write_to_a_read_only_disk(void)
     return e.sys == EROFS && strstr(e.text, "may write to") ? 0 : 2;
 }
 
-static void a_read_only_disk_is_reported_at_once(void **state)
+FIXTURE_TEST(a_read_only_disk_is_reported_at_once)
 {
     assert_int_equal(on_small_disk(write_to_a_read_only_disk), 0);
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(the_file_appears_whole_at_commit),
-        IN_FOLDER(abort_leaves_nothing_behind),
-        IN_FOLDER(a_dash_writes_the_patched_bytes_to_standard_output),
-        cmocka_unit_test(aborting_an_unopened_file_closes_nothing),
-        IN_FOLDER(an_existing_file_is_replaced_only_at_commit),
-        IN_FOLDER(large_and_small_writes_keep_their_order),
-        IN_FOLDER(written_bytes_can_be_patched),
-        IN_FOLDER(patching_beyond_the_end_fails_permanently),
-        IN_FOLDER(a_symbolic_link_is_refused),
-        IN_FOLDER(a_link_that_appears_later_is_not_followed),
-        IN_FOLDER(non_regular_files_are_refused),
-        IN_FOLDER(pipes_and_devices_are_written_directly),
-        cmocka_unit_test(a_path_without_a_file_name_is_refused),
-        cmocka_unit_test(a_missing_folder_is_named_with_advice),
-        IN_FOLDER(a_name_of_maximum_length_works),
-        IN_FOLDER(the_file_follows_its_renamed_folder),
-        IN_FOLDER(a_file_over_the_size_limit_fails_with_advice_and_leaves_nothing),
-        IN_FOLDER(a_full_disk_fails_with_advice_and_leaves_nothing),
-        IN_FOLDER(a_read_only_disk_is_reported_at_once),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

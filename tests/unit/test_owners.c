@@ -53,7 +53,7 @@ static uint32_t stranger(uint32_t i)
     return 100000 + i;
 }
 
-static void owners_without_cost_are_served_by_urgency_then_in_order(void **state)
+TEST(owners_without_cost_are_served_by_urgency_then_in_order)
 {
     struct bench *b = bench_new();
     unsigned a = owners_number(&b->o, stranger(1)), c = owners_number(&b->o, stranger(2));
@@ -71,7 +71,7 @@ static void owners_without_cost_are_served_by_urgency_then_in_order(void **state
     mem_free(b);
 }
 
-static void names_do_not_wait_for_slow_unwind_tables(void **state)
+TEST(names_do_not_wait_for_slow_unwind_tables)
 {
     struct bench *b = bench_new();
     unsigned a = owners_number(&b->o, stranger(1));
@@ -89,7 +89,7 @@ static void names_do_not_wait_for_slow_unwind_tables(void **state)
 }
 
 /* Fifteen files of one owner that take a second each, and two of another owner queued after them. */
-static void an_owner_waits_for_at_most_one_request_of_another(void **state)
+TEST(an_owner_waits_for_at_most_one_request_of_another)
 {
     struct bench *b = bench_new();
     unsigned hostile = owners_number(&b->o, stranger(1)), other = owners_number(&b->o, stranger(2)), i;
@@ -125,7 +125,7 @@ static void an_owner_waits_for_at_most_one_request_of_another(void **state)
 }
 
 /* A container's user can use 65,536 user ids. */
-static void trusted_files_wait_for_many_users_as_for_one(void **state)
+TEST(trusted_files_wait_for_many_users_as_for_one)
 {
     struct bench *b = bench_new();
     unsigned i, owner;
@@ -145,7 +145,7 @@ static void trusted_files_wait_for_many_users_as_for_one(void **state)
     mem_free(b);
 }
 
-static void trusted_files_do_not_starve_users(void **state)
+TEST(trusted_files_do_not_starve_users)
 {
     struct bench *b = bench_new();
     unsigned owner = owners_number(&b->o, stranger(1)), i;
@@ -159,7 +159,7 @@ static void trusted_files_do_not_starve_users(void **state)
     mem_free(b);
 }
 
-static void the_owner_with_the_least_cost_is_next(void **state)
+TEST(the_owner_with_the_least_cost_is_next)
 {
     struct bench *b = bench_new();
     unsigned a = owners_number(&b->o, stranger(1)), c = owners_number(&b->o, stranger(2));
@@ -175,7 +175,7 @@ static void the_owner_with_the_least_cost_is_next(void **state)
     mem_free(b);
 }
 
-static void limits_shrink_for_offending_owners(void **state)
+TEST(limits_shrink_for_offending_owners)
 {
     struct bench *b = bench_new();
     unsigned owner = owners_number(&b->o, stranger(1)), i;
@@ -205,17 +205,4 @@ static void limits_shrink_for_offending_owners(void **state)
     mem_free(b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(owners_without_cost_are_served_by_urgency_then_in_order),
-        cmocka_unit_test(names_do_not_wait_for_slow_unwind_tables),
-        cmocka_unit_test(an_owner_waits_for_at_most_one_request_of_another),
-        cmocka_unit_test(trusted_files_wait_for_many_users_as_for_one),
-        cmocka_unit_test(trusted_files_do_not_starve_users),
-        cmocka_unit_test(the_owner_with_the_least_cost_is_next),
-        cmocka_unit_test(limits_shrink_for_offending_owners),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -35,6 +35,8 @@ static int remove_lists(void **state)
     return remove_tree(dir);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, make_lists, remove_lists)
+
 static const char *package_of(const char *path)
 {
     static char name[64];
@@ -42,7 +44,7 @@ static const char *package_of(const char *path)
     return package_of_file(dir, path, name, sizeof name) ? name : "-";
 }
 
-static void a_file_has_the_package_that_lists_it(void **state)
+FIXTURE_TEST(a_file_has_the_package_that_lists_it)
 {
     assert_string_equal(package_of("/usr/bin/bar"), "bar");
     assert_string_equal(package_of("/opt/last"), "bar");
@@ -54,20 +56,20 @@ static void a_file_has_the_package_that_lists_it(void **state)
     assert_string_equal(package_of("/usr/bin/bad"), "-");
 }
 
-static void paths_with_and_without_usr_are_the_same_file(void **state)
+FIXTURE_TEST(paths_with_and_without_usr_are_the_same_file)
 {
     assert_string_equal(package_of("/usr/lib/libfoo.so.1"), "libfoo1");
     assert_string_equal(package_of("/bin/bar"), "bar");
 }
 
-static void a_machine_without_dpkg_has_no_packages(void **state)
+TEST(a_machine_without_dpkg_has_no_packages)
 {
     char name[64];
 
     assert_false(package_of_file("/nonexistent", "/usr/bin/bar", name, sizeof name));
 }
 
-static void symbols_are_in_a_companion_package(void **state)
+TEST(symbols_are_in_a_companion_package)
 {
     char name[64];
 
@@ -81,15 +83,4 @@ static void symbols_are_in_a_companion_package(void **state)
     assert_string_equal(name, "python3.11-minimal-dbgsym");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_file_has_the_package_that_lists_it, make_lists, remove_lists),
-        cmocka_unit_test_setup_teardown(paths_with_and_without_usr_are_the_same_file, make_lists,
-                                        remove_lists),
-        cmocka_unit_test(a_machine_without_dpkg_has_no_packages),
-        cmocka_unit_test(symbols_are_in_a_companion_package),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -93,7 +93,7 @@ static const struct pair_row *only_row(const char *text)
     return &rows.items[0];
 }
 
-static void a_row_has_its_columns(void **state)
+TEST(a_row_has_its_columns)
 {
     const struct pair_row *r =
         only_row("io t:begin|t:other t:end cpu,dev,sector,nested device(dev)+io(rwbs)+bytes "
@@ -118,7 +118,7 @@ static void a_row_has_its_columns(void **state)
     assert_int_equal(r->stack, PAIR_END);
 }
 
-static void a_size_may_be_of_the_end(void **state)
+TEST(a_size_may_be_of_the_end)
 {
     const struct pair_row *r = only_row("x a:b c:d dev - end(bytes) begin help");
     assert_string_equal(r->size, "bytes");
@@ -140,7 +140,7 @@ static void a_size_may_be_of_the_end(void **state)
     }
 }
 
-static void a_row_may_be_of_main_threads_only(void **state)
+TEST(a_row_may_be_of_main_threads_only)
 {
     const struct pair_row *r = only_row("x a:b c:d process - - begin runs");
     assert_true(r->by_process && r->by_thread && !r->n_keys);
@@ -148,7 +148,7 @@ static void a_row_may_be_of_main_threads_only(void **state)
     assert_true(!r->by_process && r->by_thread && !r->n_keys);
 }
 
-static void a_row_may_be_named_by_command_lines(void **state)
+TEST(a_row_may_be_named_by_command_lines)
 {
     const struct pair_row *r = only_row("x a:b c:d process,successive command(filename) - begin runs");
     assert_true(r->command && r->successive && !r->nested);
@@ -223,7 +223,7 @@ static void expect_command(const char *file, const char *const *words, size_t n,
         expect_command(file, words, n, n < PAIR_COMMAND_WORDS ? n : PAIR_COMMAND_WORDS, NONE, wanted);       \
     } while (0)
 
-static void a_command_line_is_read_as_a_shell_does(void **state)
+TEST(a_command_line_is_read_as_a_shell_does)
 {
     COMMAND("/bin/true", "/bin/true", "/bin/true");
     COMMAND("/bin/true", "/bin/true -x foo", "true", "-x", "foo");
@@ -237,7 +237,7 @@ static void a_command_line_is_read_as_a_shell_does(void **state)
     COMMAND("/bin/x", "/bin/x '?[2J?done'", "x", "\033[2J\ndone");
 }
 
-static void a_long_command_line_is_truncated(void **state)
+TEST(a_long_command_line_is_truncated)
 {
     static const char *const some[] = { "x", "a", "b", "c" };
     char word[3000], wanted[PAIR_COMMAND_MAX + 1];
@@ -253,7 +253,7 @@ static void a_long_command_line_is_truncated(void **state)
     COMMAND("/bin/x", wanted, "x", word, "z");
 }
 
-static void a_later_row_replaces_an_earlier_one(void **state)
+TEST(a_later_row_replaces_an_earlier_one)
 {
     const struct pair_row *r =
         only_row("# comment\n\nx a:b c:d thread - - begin one\nx a:b c:e cpu - - end two\n");
@@ -262,7 +262,7 @@ static void a_later_row_replaces_an_earlier_one(void **state)
     assert_string_equal(r->from, "mine:4: ");
 }
 
-static void the_built_in_rows_are_valid(void **state)
+TEST(the_built_in_rows_are_valid)
 {
     static const char *const wanted[] = { "syscalls",   "block",       "block-queue", "fsync",
                                           "interrupts", "softirqs",    "reclaim",     "locks",
@@ -278,7 +278,7 @@ static void the_built_in_rows_are_valid(void **state)
     assert_non_null(strstr(error.text, "did you mean 'softirqs'?"));
 }
 
-static void fields_are_found_in_both_events(void **state)
+TEST(fields_are_found_in_both_events)
 {
     struct pair_events events;
     const struct pair_row *r = only_row("io t:none|t:begin t:end dev,sector io(rwbs)+dev bytes begin help\n");
@@ -294,7 +294,7 @@ static void fields_are_found_in_both_events(void **state)
     pair_events_close(&events);
 }
 
-static void what_this_kernel_lacks_is_told(void **state)
+TEST(what_this_kernel_lacks_is_told)
 {
     static const struct {
         const char *row, *words;
@@ -320,7 +320,7 @@ static void what_this_kernel_lacks_is_told(void **state)
     }
 }
 
-static void an_event_has_conditions(void **state)
+TEST(an_event_has_conditions)
 {
     const struct pair_row *r =
         only_row("x t:begin|t:state[new=OPEN|-3,old!=1] t:state[new=2;old!=SHUT|9] id - - "
@@ -349,7 +349,7 @@ static bool passes(const struct pair_checks *checks, const struct payload_format
     return pair_checks_pass(checks, &whole, counts);
 }
 
-static void conditions_are_checked(void **state)
+TEST(conditions_are_checked)
 {
     struct pair_events events;
     const struct pair_row *r =
@@ -371,7 +371,7 @@ static void conditions_are_checked(void **state)
     pair_events_close(&events);
 }
 
-static void wrong_conditions_are_told(void **state)
+TEST(wrong_conditions_are_told)
 {
     static const struct {
         const char *row, *words;
@@ -427,7 +427,7 @@ static void wrong_conditions_are_told(void **state)
     }
 }
 
-static void parts_are_sampled_as_the_row_needs_them(void **state)
+TEST(parts_are_sampled_as_the_row_needs_them)
 {
     struct event latency = { .latency = true }, parts[PAIR_PARTS];
     latency.pair = only_row("x t:begin t:end dev,sector - - begin help\n");
@@ -461,7 +461,7 @@ static void parts_are_sampled_as_the_row_needs_them(void **state)
 }
 
 /* Rows share the events that they sample in the same way. */
-static void a_list_has_each_event_once(void **state)
+TEST(a_list_has_each_event_once)
 {
     static const struct {
         const char *name;
@@ -489,7 +489,7 @@ static void a_list_has_each_event_once(void **state)
     event_list_done(&list);
 }
 
-static void data_survives(void **state)
+TEST(data_survives)
 {
     struct operation_data d = { .magic = OPERATION_MAGIC, .name_size = 4, .size = 1 << 20 }, back;
     unsigned char bytes[sizeof d + 5];
@@ -508,25 +508,4 @@ static void data_survives(void **state)
     assert_false(operation_data_read(bytes, UINT16_MAX, &back, name));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_row_has_its_columns),
-        cmocka_unit_test(a_size_may_be_of_the_end),
-        cmocka_unit_test(a_row_may_be_of_main_threads_only),
-        cmocka_unit_test(a_row_may_be_named_by_command_lines),
-        cmocka_unit_test(a_command_line_is_read_as_a_shell_does),
-        cmocka_unit_test(a_long_command_line_is_truncated),
-        cmocka_unit_test(a_later_row_replaces_an_earlier_one),
-        cmocka_unit_test(the_built_in_rows_are_valid),
-        cmocka_unit_test(fields_are_found_in_both_events),
-        cmocka_unit_test(what_this_kernel_lacks_is_told),
-        cmocka_unit_test(an_event_has_conditions),
-        cmocka_unit_test(conditions_are_checked),
-        cmocka_unit_test(wrong_conditions_are_told),
-        cmocka_unit_test(parts_are_sampled_as_the_row_needs_them),
-        cmocka_unit_test(a_list_has_each_event_once),
-        cmocka_unit_test(data_survives),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

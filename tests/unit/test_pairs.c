@@ -17,7 +17,7 @@ static uint64_t end(struct pairs *p, uint64_t key, uint64_t time_ns, uint64_t *d
     return pairs_end(p, key, time_ns, 0, &o, duration_ns) ? o.name : 0;
 }
 
-static void a_pair_has_what_its_begin_had(void **state)
+TEST(a_pair_has_what_its_begin_had)
 {
     struct pairs p = { 0 };
     struct pairs_operation
@@ -37,7 +37,7 @@ static void a_pair_has_what_its_begin_had(void **state)
     pairs_done(&p);
 }
 
-static void an_end_without_a_begin_is_counted(void **state)
+TEST(an_end_without_a_begin_is_counted)
 {
     struct pairs p = { 0 };
     uint64_t ns;
@@ -50,7 +50,7 @@ static void an_end_without_a_begin_is_counted(void **state)
     pairs_done(&p);
 }
 
-static void a_second_begin_replaces_the_first(void **state)
+TEST(a_second_begin_replaces_the_first)
 {
     struct pairs p = { 0 };
     uint64_t ns;
@@ -65,7 +65,7 @@ static void a_second_begin_replaces_the_first(void **state)
 }
 
 /* A mutex tells that a thread waits for it twice: while it spins, and when it sleeps. */
-static void a_second_begin_may_go_on_with_the_first(void **state)
+TEST(a_second_begin_may_go_on_with_the_first)
 {
     struct pairs p = { .again = PAIRS_GO_ON };
     uint64_t ns;
@@ -78,7 +78,7 @@ static void a_second_begin_may_go_on_with_the_first(void **state)
     pairs_done(&p);
 }
 
-static void nested_operations_end_innermost_first(void **state)
+TEST(nested_operations_end_innermost_first)
 {
     struct pairs p = { .again = PAIRS_NEST };
     uint64_t ns;
@@ -95,7 +95,7 @@ static void nested_operations_end_innermost_first(void **state)
     pairs_done(&p);
 }
 
-static void only_the_outermost_operation_may_count(void **state)
+TEST(only_the_outermost_operation_may_count)
 {
     struct pairs p = { .again = PAIRS_OUTERMOST };
     uint64_t ns;
@@ -112,7 +112,7 @@ static void only_the_outermost_operation_may_count(void **state)
     pairs_done(&p);
 }
 
-static void time_that_goes_backwards_is_no_duration(void **state)
+TEST(time_that_goes_backwards_is_no_duration)
 {
     struct pairs p = { 0 };
     uint64_t ns;
@@ -125,7 +125,7 @@ static void time_that_goes_backwards_is_no_duration(void **state)
     pairs_done(&p);
 }
 
-static void lost_records_forget_what_is_open(void **state)
+TEST(lost_records_forget_what_is_open)
 {
     struct pairs p = { .again = PAIRS_NEST };
     uint64_t ns;
@@ -156,7 +156,7 @@ static bool end_on(struct pairs *p, uint64_t key, uint64_t time_ns, uint32_t cpu
 }
 
 /* An end that follows may belong to a begin that was lost. */
-static void a_loss_makes_open_operations_doubtful(void **state)
+TEST(a_loss_makes_open_operations_doubtful)
 {
     struct pairs p = { 0 };
     begin_on(&p, 1, 10, 0);
@@ -174,7 +174,7 @@ static void a_loss_makes_open_operations_doubtful(void **state)
     pairs_done(&p);
 }
 
-static void operations_of_other_cpus_are_sure(void **state)
+TEST(operations_of_other_cpus_are_sure)
 {
     struct pairs p = { 0 };
     begin_on(&p, 1, 10, 0);
@@ -188,7 +188,7 @@ static void operations_of_other_cpus_are_sure(void **state)
 
 /* The kernel reports a loss with the next record of that CPU: until then it may concern what ends
  * elsewhere. */
-static void a_loss_that_is_not_reported_yet_concerns_what_began_before(void **state)
+TEST(a_loss_that_is_not_reported_yet_concerns_what_began_before)
 {
     struct pairs p = { 0 };
     begin_on(&p, 1, 10, 0);
@@ -206,7 +206,7 @@ static void a_loss_that_is_not_reported_yet_concerns_what_began_before(void **st
     pairs_done(&p);
 }
 
-static void a_doubtful_operation_goes_with_its_thread(void **state)
+TEST(a_doubtful_operation_goes_with_its_thread)
 {
     struct pairs p = { .again = PAIRS_GO_ON };
     begin_on(&p, 1, 10, 0);
@@ -227,7 +227,7 @@ static void a_doubtful_operation_goes_with_its_thread(void **state)
     pairs_done(&p);
 }
 
-static void there_is_a_limit(void **state)
+TEST(there_is_a_limit)
 {
     struct pairs p = { .most = 10 };
     uint64_t ns;
@@ -241,7 +241,7 @@ static void there_is_a_limit(void **state)
     pairs_done(&p);
 }
 
-static void a_hundred_thousand_keys_stay_within_the_limit(void **state)
+TEST(a_hundred_thousand_keys_stay_within_the_limit)
 {
     struct pairs p = { 0 };
     for (uint64_t i = 0; i < 100000; i++)
@@ -251,7 +251,7 @@ static void a_hundred_thousand_keys_stay_within_the_limit(void **state)
     pairs_done(&p);
 }
 
-static void a_thread_that_ends_leaves_nothing(void **state)
+TEST(a_thread_that_ends_leaves_nothing)
 {
     struct pairs p = { .again = PAIRS_NEST };
     uint64_t ns;
@@ -267,7 +267,7 @@ static void a_thread_that_ends_leaves_nothing(void **state)
     pairs_done(&p);
 }
 
-static void own_operations_are_paired_and_not_counted(void **state)
+TEST(own_operations_are_paired_and_not_counted)
 {
     struct pairs p = { 0 };
     struct pairs_operation o = { .key = 1, .own = true };
@@ -279,7 +279,7 @@ static void own_operations_are_paired_and_not_counted(void **state)
     pairs_done(&p);
 }
 
-static void open_operations_are_found_and_counted(void **state)
+TEST(open_operations_are_found_and_counted)
 {
     struct pairs p = { .again = PAIRS_NEST };
     uint64_t ns;
@@ -298,7 +298,7 @@ static void open_operations_are_found_and_counted(void **state)
     pairs_done(&p);
 }
 
-static void keys_of_numbers_differ_by_order(void **state)
+TEST(keys_of_numbers_differ_by_order)
 {
     assert_true(pairs_key(pairs_key(0, 1), 2) != pairs_key(pairs_key(0, 2), 1));
     assert_true(pairs_key(pairs_key(0, 1), 2) != pairs_key(0, 1));
@@ -311,7 +311,7 @@ static void add_one(void *ctx, struct pairs_operation *o)
 }
 
 /* Compares with the obvious: an array per key. */
-static void random_sequences_equal_a_plain_stack(void **state)
+TEST(random_sequences_equal_a_plain_stack)
 {
     enum { KEYS = 8, DEPTH = 64 };
     struct pairs p = { .again = PAIRS_NEST };
@@ -342,28 +342,4 @@ static void random_sequences_equal_a_plain_stack(void **state)
     pairs_done(&p);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pair_has_what_its_begin_had),
-        cmocka_unit_test(an_end_without_a_begin_is_counted),
-        cmocka_unit_test(a_second_begin_replaces_the_first),
-        cmocka_unit_test(a_second_begin_may_go_on_with_the_first),
-        cmocka_unit_test(nested_operations_end_innermost_first),
-        cmocka_unit_test(only_the_outermost_operation_may_count),
-        cmocka_unit_test(time_that_goes_backwards_is_no_duration),
-        cmocka_unit_test(lost_records_forget_what_is_open),
-        cmocka_unit_test(a_loss_makes_open_operations_doubtful),
-        cmocka_unit_test(operations_of_other_cpus_are_sure),
-        cmocka_unit_test(a_loss_that_is_not_reported_yet_concerns_what_began_before),
-        cmocka_unit_test(a_doubtful_operation_goes_with_its_thread),
-        cmocka_unit_test(there_is_a_limit),
-        cmocka_unit_test(a_hundred_thousand_keys_stay_within_the_limit),
-        cmocka_unit_test(a_thread_that_ends_leaves_nothing),
-        cmocka_unit_test(own_operations_are_paired_and_not_counted),
-        cmocka_unit_test(open_operations_are_found_and_counted),
-        cmocka_unit_test(keys_of_numbers_differ_by_order),
-        cmocka_unit_test(random_sequences_equal_a_plain_stack),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -42,14 +42,14 @@ static void check_printed(const char *format, bool swap, const void *raw, uint32
     payload_format_free(f);
 }
 
-static void fields_are_printed_with_names_and_values(void **state)
+TEST(fields_are_printed_with_names_and_values)
 {
     uint8_t raw[40];
     make_payload(raw);
     check_printed(sched, false, raw, 38, "comm=cat pid=-7 file=x.c where=0xffff0000 bytes=01fe");
 }
 
-static void fields_of_all_tracepoints_are_read_but_not_printed(void **state)
+TEST(fields_of_all_tracepoints_are_read_but_not_printed)
 {
     uint8_t raw[40];
     make_payload(raw);
@@ -60,7 +60,7 @@ static void fields_of_all_tracepoints_are_read_but_not_printed(void **state)
     payload_format_free(f);
 }
 
-static void a_short_payload_gives_its_complete_fields(void **state)
+TEST(a_short_payload_gives_its_complete_fields)
 {
     uint8_t raw[40];
     make_payload(raw);
@@ -69,7 +69,7 @@ static void a_short_payload_gives_its_complete_fields(void **state)
     check_printed(sched, false, raw, 0, "");
 }
 
-static void numbers_in_the_other_byte_order_are_read(void **state)
+TEST(numbers_in_the_other_byte_order_are_read)
 {
     static const uint8_t raw[] = { 0, 0, 1, 2, 0xff, 0xfe };
     check_printed(
@@ -77,7 +77,7 @@ static void numbers_in_the_other_byte_order_are_read(void **state)
         true, raw, sizeof raw, "a=258 b=-2");
 }
 
-static void offsets_in_a_format_are_checked_against_the_payload(void **state)
+TEST(offsets_in_a_format_are_checked_against_the_payload)
 {
     static const uint8_t raw[8] = { 0xff, 0xff, 0xff, 0xff, 'a', 0x1b, '\n', 0xff };
     check_printed("\tfield:u64 a;\toffset:4294967295;\tsize:8;\tsigned:0;\n", false, raw, 8, "");
@@ -92,7 +92,7 @@ static void offsets_in_a_format_are_checked_against_the_payload(void **state)
     check_printed("", false, raw, 8, "");
 }
 
-static void devices_are_printed_as_major_and_minor(void **state)
+TEST(devices_are_printed_as_major_and_minor)
 {
     static const char format[] = "\tfield:dev_t dev;\toffset:0;\tsize:4;\tsigned:0;\n"
                                  "\tfield:int tail;\toffset:4;\tsize:4;\tsigned:0;\n";
@@ -110,15 +110,4 @@ static void devices_are_printed_as_major_and_minor(void **state)
     payload_format_free(f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_are_printed_with_names_and_values),
-        cmocka_unit_test(devices_are_printed_as_major_and_minor),
-        cmocka_unit_test(fields_of_all_tracepoints_are_read_but_not_printed),
-        cmocka_unit_test(a_short_payload_gives_its_complete_fields),
-        cmocka_unit_test(numbers_in_the_other_byte_order_are_read),
-        cmocka_unit_test(offsets_in_a_format_are_checked_against_the_payload),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -385,57 +385,44 @@ static void check(const char *name)
     mem_free(k);
 }
 
-static void frame_pointer_chains_of_seventeen_programs(void **state)
+TEST(frame_pointer_chains_of_seventeen_programs)
 {
     check("google__perf.data.callgraph-3.8");
 }
 
-static void a_group_of_events_that_lost_samples(void **state)
+TEST(a_group_of_events_that_lost_samples)
 {
     check("google__perf.data.lost_samples-4.4");
 }
 
-static void a_recording_through_a_pipe(void **state)
+TEST(a_recording_through_a_pipe)
 {
     check("google__perf.data.piped.header_features_aligned-6.12");
 }
 
-static void six_events_from_a_32_bit_machine(void **state)
+TEST(six_events_from_a_32_bit_machine)
 {
     check("google__perf.data.armv7-3.4");
 }
 
-static void the_first_format(void **state)
+TEST(the_first_format)
 {
     check("eclipse__tests_multievent-data_perf.data");
 }
 
-static void dumps_of_stacks_and_registers(void **state)
+TEST(dumps_of_stacks_and_registers)
 {
     check("perfparser__vector_static_gcc__perf.data");
 }
 
-static void compressed_records(void **state)
+TEST(compressed_records)
 {
     check("perfparser__fork_static_gcc__perf.data.zstd");
 }
 
-static void simpleperfs_dialect(void **state)
+TEST(simpleperfs_dialect)
 {
     check("simpleperf__perf_with_jit_symbol.data");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frame_pointer_chains_of_seventeen_programs),
-        cmocka_unit_test(a_group_of_events_that_lost_samples),
-        cmocka_unit_test(a_recording_through_a_pipe),
-        cmocka_unit_test(six_events_from_a_32_bit_machine),
-        cmocka_unit_test(the_first_format),
-        cmocka_unit_test(dumps_of_stacks_and_registers),
-        cmocka_unit_test(compressed_records),
-        cmocka_unit_test(simpleperfs_dialect),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -141,17 +141,17 @@ static void compare(const char *record)
     lines_done(&theirs);
 }
 
-static void one_event(void **state)
+TEST(one_event)
 {
     compare("-F 999 -e cpu-clock -o data");
 }
 
-static void several_events_on_all_cpus(void **state)
+TEST(several_events_on_all_cpus)
 {
     compare("-a -F 999 -e cpu-clock,task-clock,page-faults,context-switches -o data");
 }
 
-static void compressed(void **state)
+TEST(compressed)
 {
 #ifndef HAVE_ZSTD
     print_message("built without zstd\n");
@@ -160,30 +160,19 @@ static void compressed(void **state)
     compare("-a -z -F 1999 -e cpu-clock,page-faults --call-graph dwarf -o data");
 }
 
-static void through_a_pipe(void **state)
+TEST(through_a_pipe)
 {
     compare("-F 999 -g -e cpu-clock -e page-faults -o -");
 }
 
-static void a_group_that_is_read(void **state)
+TEST(a_group_that_is_read)
 {
     compare("-a -F 999 -e '{cpu-clock,page-faults}:S' -o data");
 }
 
-static void tracepoints_with_payload(void **state)
+TEST(tracepoints_with_payload)
 {
     compare("-a -e sched:sched_switch -e cpu-clock -R -o data");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_event),
-        cmocka_unit_test(several_events_on_all_cpus),
-        cmocka_unit_test(compressed),
-        cmocka_unit_test(through_a_pipe),
-        cmocka_unit_test(a_group_that_is_read),
-        cmocka_unit_test(tracepoints_with_payload),
-    };
-    return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
-}
+TEST_MAIN(fixture_setup, fixture_teardown)

@@ -55,7 +55,7 @@ static struct seen read_bytes(const void *bytes, size_t n, bool check, struct bu
     return s;
 }
 
-static void other_files_are_refused_with_a_reason(void **state)
+TEST(other_files_are_refused_with_a_reason)
 {
     static const struct {
         const char *bytes;
@@ -90,7 +90,7 @@ static void other_files_are_refused_with_a_reason(void **state)
     buf_done(&damage);
 }
 
-static void a_file_truncated_anywhere_gives_its_complete_records(void **state)
+TEST(a_file_truncated_anywhere_gives_its_complete_records)
 {
     struct buf damage = { 0 };
     uint64_t before = 0;
@@ -107,7 +107,7 @@ static void a_file_truncated_anywhere_gives_its_complete_records(void **state)
     buf_done(&damage);
 }
 
-static void a_killed_recording_is_read_to_its_end(void **state)
+TEST(a_killed_recording_is_read_to_its_end)
 {
     struct buf copy = { 0 }, damage = { 0 };
     uint64_t zero = 0;
@@ -122,7 +122,7 @@ static void a_killed_recording_is_read_to_its_end(void **state)
     buf_done(&damage);
 }
 
-static void zeroed_pages_are_skipped(void **state)
+TEST(zeroed_pages_are_skipped)
 {
     struct buf copy = { 0 }, damage = { 0 };
     buf_add(&copy, whole.data, whole.len);
@@ -141,7 +141,7 @@ static void zeroed_pages_are_skipped(void **state)
     buf_done(&damage);
 }
 
-static void text_between_and_after_records_is_skipped(void **state)
+TEST(text_between_and_after_records_is_skipped)
 {
     static const char text[] = "Hello, World!\n";
     struct buf copy = { 0 }, damage = { 0 };
@@ -159,7 +159,7 @@ static void text_between_and_after_records_is_skipped(void **state)
     buf_done(&damage);
 }
 
-static void unknown_records_are_skipped_and_counted(void **state)
+TEST(unknown_records_are_skipped_and_counted)
 {
     static const struct perf_event_header future = { .type = 39, .size = 64 },
                                           far = { .type = 5000, .size = 32 };
@@ -183,7 +183,7 @@ static void unknown_records_are_skipped_and_counted(void **state)
 }
 
 /* As perf writes rings: the records of one CPU after those of another. */
-static void records_are_delivered_in_time_order(void **state)
+TEST(records_are_delivered_in_time_order)
 {
     struct buf copy = { 0 }, damage = { 0 };
     buf_add(&copy, whole.data, find_record(PERF_RECORD_SAMPLE, 0));
@@ -249,7 +249,7 @@ static void make_pipe(struct buf *out)
     buf_add(out, whole.data + data_start, data_size);
 }
 
-static void a_file_written_to_a_pipe_is_read(void **state)
+TEST(a_file_written_to_a_pipe_is_read)
 {
     const struct perfdata_event *events;
     const struct perfdata_build_id *ids;
@@ -297,7 +297,7 @@ static void make_compressed(struct buf *out, uint32_t type, size_t piece)
     }
 }
 
-static void compressed_records_are_one_stream(void **state)
+TEST(compressed_records_are_one_stream)
 {
     struct buf copy = { 0 }, damage = { 0 };
     for (int two = 0; two < 2; two++) {
@@ -406,7 +406,7 @@ static void make_swapped(struct buf *out)
     swap64(out->data + 8, (sizeof h - 8) / 8);
 }
 
-static void files_in_the_other_byte_order_are_read(void **state)
+TEST(files_in_the_other_byte_order_are_read)
 {
     struct buf copy = { 0 }, damage = { 0 };
     make_swapped(&copy);
@@ -418,7 +418,7 @@ static void files_in_the_other_byte_order_are_read(void **state)
     buf_done(&damage);
 }
 
-static void attrs_of_any_size_are_read(void **state)
+TEST(attrs_of_any_size_are_read)
 {
     static const uint32_t sizes[] = { 64, 72, 96, 136, 200 };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -447,7 +447,7 @@ static void attrs_of_any_size_are_read(void **state)
     }
 }
 
-static void events_without_names_are_named_from_their_attrs(void **state)
+TEST(events_without_names_are_named_from_their_attrs)
 {
     static const struct {
         struct perf_event_attr attr;
@@ -490,7 +490,7 @@ static bool stop_at_ten(void *ctx, const struct record *r)
     return ++*(int *)ctx < 10;
 }
 
-static void reading_stops_on_request_and_restarts(void **state)
+TEST(reading_stops_on_request_and_restarts)
 {
     struct error e = { 0 };
     struct seen s = { .check = true };
@@ -508,7 +508,7 @@ static void reading_stops_on_request_and_restarts(void **state)
     perfdata_close(p);
 }
 
-static void random_damage_does_no_harm(void **state)
+TEST(random_damage_does_no_harm)
 {
     struct buf copy = { 0 }, damage = { 0 };
     uint64_t random = 88172645463325252u;
@@ -545,23 +545,4 @@ static int teardown(void **state)
     return fixture_teardown(state);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(other_files_are_refused_with_a_reason),
-        cmocka_unit_test(a_file_truncated_anywhere_gives_its_complete_records),
-        cmocka_unit_test(a_killed_recording_is_read_to_its_end),
-        cmocka_unit_test(zeroed_pages_are_skipped),
-        cmocka_unit_test(text_between_and_after_records_is_skipped),
-        cmocka_unit_test(unknown_records_are_skipped_and_counted),
-        cmocka_unit_test(records_are_delivered_in_time_order),
-        cmocka_unit_test(a_file_written_to_a_pipe_is_read),
-        cmocka_unit_test(compressed_records_are_one_stream),
-        cmocka_unit_test(files_in_the_other_byte_order_are_read),
-        cmocka_unit_test(attrs_of_any_size_are_read),
-        cmocka_unit_test(events_without_names_are_named_from_their_attrs),
-        cmocka_unit_test(reading_stops_on_request_and_restarts),
-        cmocka_unit_test(random_damage_does_no_harm),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

@@ -8,7 +8,7 @@
 #include "perfdata_fixture.h"
 #include "unit_test.h"
 
-static void written_files_are_read_back(void **state)
+TEST(written_files_are_read_back)
 {
     struct seen s = { .check = true };
     struct buf damage = { 0 };
@@ -29,7 +29,7 @@ static void written_files_are_read_back(void **state)
     buf_done(&damage);
 }
 
-static void names_of_jit_code_are_kept(void **state)
+TEST(names_of_jit_code_are_kept)
 {
     struct error e = { 0 };
     size_t n;
@@ -43,7 +43,7 @@ static void names_of_jit_code_are_kept(void **state)
 }
 
 /* perf inject crashes on a section with a number that it does not know. */
-static void all_sections_have_perfs_format(void **state)
+TEST(all_sections_have_perfs_format)
 {
     struct format_header h;
     struct error e = { 0 };
@@ -56,7 +56,7 @@ static void all_sections_have_perfs_format(void **state)
 }
 
 /* The end of a file that claims more names than there are bytes, or that is truncated. */
-static void a_damaged_end_loses_only_the_names(void **state)
+TEST(a_damaged_end_loses_only_the_names)
 {
     const uint64_t sizes[] = { UINT64_MAX, UINT64_MAX - 15, 1 << 20, 0 };
     struct error e = { 0 };
@@ -119,7 +119,7 @@ static bool check_sideband(void *ctx, const struct record *r)
     return true;
 }
 
-static void side_band_records_keep_their_fields(void **state)
+TEST(side_band_records_keep_their_fields)
 {
     struct error e = { 0 };
     uint32_t seen = 0;
@@ -131,7 +131,7 @@ static void side_band_records_keep_their_fields(void **state)
     perfdata_close(p);
 }
 
-static void the_header_describes_events_machine_and_modules(void **state)
+TEST(the_header_describes_events_machine_and_modules)
 {
     const struct perfdata_event *events;
     const struct perfdata_build_id *ids;
@@ -164,7 +164,7 @@ static void the_header_describes_events_machine_and_modules(void **state)
     perfdata_close(p);
 }
 
-static void facts_of_another_machine_replace_those_of_this_one(void **state)
+TEST(facts_of_another_machine_replace_those_of_this_one)
 {
     struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
                                     .use_clockid = 1,
@@ -199,7 +199,7 @@ static void facts_of_another_machine_replace_those_of_this_one(void **state)
     buf_done(&b);
 }
 
-static void overlong_chains_paths_and_payloads_are_truncated_to_a_record(void **state)
+TEST(overlong_chains_paths_and_payloads_are_truncated_to_a_record)
 {
     struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .config = 1 };
     struct perfdata_write_event event = { .name = "none:such", .attr = &attr };
@@ -237,7 +237,7 @@ static bool copy_record(void *w, const struct record *r)
 }
 
 /* Sizes that divide the size of a round among them: such a round ends exactly with a record. */
-static void records_of_any_size_stay_whole_where_a_round_ends(void **state)
+TEST(records_of_any_size_stay_whole_where_a_round_ends)
 {
     struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE };
     struct perfdata_write_event event = { .name = "cpu-clock", .attr = &attr };
@@ -294,7 +294,7 @@ static bool is_quiet(char *err)
     return true;
 }
 
-static void a_tracepoint_with_a_name_of_its_own_keeps_its_format(void **state)
+TEST(a_tracepoint_with_a_name_of_its_own_keeps_its_format)
 {
     struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .config = 7 };
     struct perfdata_write_event event = { .name = "mine:too", .tracepoint = "t:real", .attr = &attr };
@@ -324,7 +324,7 @@ static void a_tracepoint_with_a_name_of_its_own_keeps_its_format(void **state)
     perfdata_close(p);
 }
 
-static void perf_reads_it_without_complaint(void **state)
+TEST(perf_reads_it_without_complaint)
 {
     static const char *const commands[] = { "report --stdio", "script",
                                             "evlist -v",      "report --header-only",
@@ -352,7 +352,7 @@ static void perf_reads_it_without_complaint(void **state)
     }
 }
 
-static void perf_sees_the_same_samples(void **state)
+TEST(perf_sees_the_same_samples)
 {
     struct buf out = { 0 }, err = { 0 };
     struct error e = { 0 };
@@ -386,7 +386,7 @@ static void perf_sees_the_same_samples(void **state)
     buf_done(&err);
 }
 
-static void a_full_disk_is_reported_and_leaves_nothing(void **state)
+TEST(a_full_disk_is_reported_and_leaves_nothing)
 {
     struct rlimit old, small = { 4096, 4096 };
     struct error e = { 0 };
@@ -418,7 +418,7 @@ static bool check_group(void *ctx, const struct record *r)
     return true;
 }
 
-static void a_group_read_from_a_file_is_written_as_a_group(void **state)
+TEST(a_group_read_from_a_file_is_written_as_a_group)
 {
     struct perf_event_attr lone = { .type = PERF_TYPE_SOFTWARE }, leader = lone, other = lone;
     const struct perfdata_event *events;
@@ -463,7 +463,7 @@ static void a_group_read_from_a_file_is_written_as_a_group(void **state)
     perfdata_close(p);
 }
 
-static void abort_leaves_nothing(void **state)
+TEST(abort_leaves_nothing)
 {
     struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE };
     struct perfdata_write_event event = { .name = "cpu-clock", .attr = &attr };
@@ -477,24 +477,4 @@ static void abort_leaves_nothing(void **state)
     assert_null(perfdata_writer_open(fixture_path("no/such/folder"), &event, 1, true, true, &e));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(written_files_are_read_back),
-        cmocka_unit_test(names_of_jit_code_are_kept),
-        cmocka_unit_test(all_sections_have_perfs_format),
-        cmocka_unit_test(a_damaged_end_loses_only_the_names),
-        cmocka_unit_test(side_band_records_keep_their_fields),
-        cmocka_unit_test(the_header_describes_events_machine_and_modules),
-        cmocka_unit_test(facts_of_another_machine_replace_those_of_this_one),
-        cmocka_unit_test(records_of_any_size_stay_whole_where_a_round_ends),
-        cmocka_unit_test(overlong_chains_paths_and_payloads_are_truncated_to_a_record),
-        cmocka_unit_test(a_tracepoint_with_a_name_of_its_own_keeps_its_format),
-        cmocka_unit_test(perf_reads_it_without_complaint),
-        cmocka_unit_test(perf_sees_the_same_samples),
-        cmocka_unit_test(a_full_disk_is_reported_and_leaves_nothing),
-        cmocka_unit_test(a_group_read_from_a_file_is_written_as_a_group),
-        cmocka_unit_test(abort_leaves_nothing),
-    };
-    return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
-}
+TEST_MAIN(fixture_setup, fixture_teardown)

@@ -33,7 +33,7 @@ static const char *name_at(const struct table *t, uint64_t offset)
     return table_find(t, offset, &entry) ? entry.name : "-";
 }
 
-static void lines_of_all_runtimes_are_parsed(void **state)
+TEST(lines_of_all_runtimes_are_parsed)
 {
     static const char text[] = "7f0010000000 40 LazyCompile:*fib /srv/app.js:12\n"
                                "0x7f0010000100 0x20 [dotnet] System.String::Concat(string, string)\n"
@@ -48,7 +48,7 @@ static void lines_of_all_runtimes_are_parsed(void **state)
     mem_free(blob);
 }
 
-static void an_incomplete_last_line_waits(void **state)
+TEST(an_incomplete_last_line_waits)
 {
     static const char text[] = "1000 10 whole\n2000 10 hal";
     struct table t;
@@ -58,7 +58,7 @@ static void an_incomplete_last_line_waits(void **state)
     mem_free(blob);
 }
 
-static void rubbish_is_skipped(void **state)
+TEST(rubbish_is_skipped)
 {
     static const char text[] = "\n \n1000\n1000 \n1000 10\n1000 10 \n-1 10 minus\nffffffffffffffff 10 wraps\n"
                                "11112222333344445 10 too_long\n1000 0 empty\n\0\xff\x1b[31m\n2000 10 good\n";
@@ -70,7 +70,7 @@ static void rubbish_is_skipped(void **state)
     mem_free(blob);
 }
 
-static void a_huge_line_gives_one_truncated_name(void **state)
+TEST(a_huge_line_gives_one_truncated_name)
 {
     size_t n = 1 << 20;
     char *text = mem_alloc(n);
@@ -95,7 +95,7 @@ static struct table_builder read_file(int fd)
 }
 
 /* Lines of all lengths cross the boundaries of the pieces read. */
-static void a_map_read_in_pieces_has_every_line(void **state)
+TEST(a_map_read_in_pieces_has_every_line)
 {
     char path[] = "/tmp/flametop-test-XXXXXX";
     int fd = mkstemp(path), i, n = 20000;
@@ -126,7 +126,7 @@ static void a_map_read_in_pieces_has_every_line(void **state)
 }
 
 /* 2 GB, of which only the lines at both ends use disk space. */
-static void both_ends_of_a_huge_map_are_read(void **state)
+TEST(both_ends_of_a_huge_map_are_read)
 {
     static const char first[] = "1000 10 first\n", last[] = "\n2000 10 last\n";
     char path[] = "/tmp/flametop-test-XXXXXX";
@@ -159,6 +159,8 @@ static int remove_map(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, remove_map, remove_map)
+
 static void write_map(const char *text)
 {
     int fd = open(map_path(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -173,7 +175,7 @@ static int open_map(struct error *e)
     return opened_readable(perfmap_open((uint32_t)getpid(), e));
 }
 
-static void a_map_of_this_process_is_opened(void **state)
+FIXTURE_TEST(a_map_of_this_process_is_opened)
 {
     struct error e = { 0 };
     char text[16];
@@ -186,7 +188,7 @@ static void a_map_of_this_process_is_opened(void **state)
     close(fd);
 }
 
-static void a_missing_map_is_reported(void **state)
+FIXTURE_TEST(a_missing_map_is_reported)
 {
     struct error e = { 0 };
 
@@ -195,7 +197,7 @@ static void a_missing_map_is_reported(void **state)
     assert_non_null(strstr(e.text, map_path()));
 }
 
-static void a_fifo_neither_blocks_nor_opens(void **state)
+FIXTURE_TEST(a_fifo_neither_blocks_nor_opens)
 {
     struct error e = { 0 };
 
@@ -204,7 +206,7 @@ static void a_fifo_neither_blocks_nor_opens(void **state)
     assert_non_null(strstr(e.text, "no regular file"));
 }
 
-static void a_link_is_not_followed(void **state)
+FIXTURE_TEST(a_link_is_not_followed)
 {
     struct error e = { 0 };
 
@@ -214,7 +216,7 @@ static void a_link_is_not_followed(void **state)
 }
 
 /* A link to a file of root that the link's owner cannot read. */
-static void a_map_with_another_name_is_not_read(void **state)
+FIXTURE_TEST(a_map_with_another_name_is_not_read)
 {
     struct error e = { 0 };
     char other[128];
@@ -228,7 +230,7 @@ static void a_map_with_another_name_is_not_read(void **state)
     assert_true(open_map(&e) >= 0);
 }
 
-static void the_map_of_another_user_is_not_read(void **state)
+FIXTURE_TEST(the_map_of_another_user_is_not_read)
 {
     struct error e = { 0 };
 
@@ -242,7 +244,7 @@ static void the_map_of_another_user_is_not_read(void **state)
     assert_int_equal(e.class, ERROR_PERMISSION);
 }
 
-static void a_map_of_an_ended_process_must_belong_to_the_user(void **state)
+FIXTURE_TEST(a_map_of_an_ended_process_must_belong_to_the_user)
 {
     struct error e = { 0 };
     int fd;
@@ -262,7 +264,7 @@ static void a_map_of_an_ended_process_must_belong_to_the_user(void **state)
     assert_int_equal(e.class, ERROR_PERMISSION);
 }
 
-static void an_ended_process_is_reported(void **state)
+TEST(an_ended_process_is_reported)
 {
     struct error e = { 0 };
 
@@ -270,7 +272,7 @@ static void an_ended_process_is_reported(void **state)
     assert_true(e.text[0] != '\0');
 }
 
-static void paths_cannot_leave_the_root(void **state)
+TEST(paths_cannot_leave_the_root)
 {
     const struct opener_user us = { .kind = OPENER_FOR_US };
     char dir[] = "/tmp/flametop-root-XXXXXX", path[64];
@@ -316,7 +318,7 @@ static void assert_next_is(struct debugfile_search *s, const char *path)
     close(fd);
 }
 
-static void debug_files_are_searched_where_gdb_searches(void **state)
+TEST(debug_files_are_searched_where_gdb_searches)
 {
     static const char *const folders[] = { "/bin",
                                            "/bin/.debug",
@@ -356,27 +358,4 @@ static void debug_files_are_searched_where_gdb_searches(void **state)
     assert_int_equal(rmdir(dir), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_of_all_runtimes_are_parsed),
-        cmocka_unit_test(an_incomplete_last_line_waits),
-        cmocka_unit_test(rubbish_is_skipped),
-        cmocka_unit_test(a_huge_line_gives_one_truncated_name),
-        cmocka_unit_test_setup_teardown(a_map_of_this_process_is_opened, remove_map, remove_map),
-        cmocka_unit_test_setup_teardown(a_missing_map_is_reported, remove_map, remove_map),
-        cmocka_unit_test_setup_teardown(a_fifo_neither_blocks_nor_opens, remove_map, remove_map),
-        cmocka_unit_test_setup_teardown(a_link_is_not_followed, remove_map, remove_map),
-        cmocka_unit_test_setup_teardown(a_map_with_another_name_is_not_read, remove_map, remove_map),
-        cmocka_unit_test_setup_teardown(the_map_of_another_user_is_not_read, remove_map, remove_map),
-        cmocka_unit_test(a_map_read_in_pieces_has_every_line),
-        cmocka_unit_test(both_ends_of_a_huge_map_are_read),
-        cmocka_unit_test_setup_teardown(a_map_of_an_ended_process_must_belong_to_the_user, remove_map,
-                                        remove_map),
-        cmocka_unit_test(an_ended_process_is_reported),
-        cmocka_unit_test(paths_cannot_leave_the_root),
-        cmocka_unit_test(debug_files_are_searched_where_gdb_searches),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -51,7 +51,9 @@ static int remove_sysfs(void **state)
     return remove_tree(folder);
 }
 
-static void pmus_have_a_type_and_cpus(void **state)
+#define FIXTURE_TEST(name) TEST_WITH(name, make_sysfs, remove_sysfs)
+
+FIXTURE_TEST(pmus_have_a_type_and_cpus)
 {
     struct pmu pmu;
     assert_true(pmu_find("cpu", &pmu, NULL));
@@ -65,7 +67,7 @@ static void pmus_have_a_type_and_cpus(void **state)
     assert_true(pmu_has_core());
 }
 
-static void unknown_pmus_are_refused(void **state)
+FIXTURE_TEST(unknown_pmus_are_refused)
 {
     static const struct {
         const char *name, *says;
@@ -83,7 +85,7 @@ static void unknown_pmus_are_refused(void **state)
     }
 }
 
-static void terms_are_placed_in_the_bits_of_their_format(void **state)
+FIXTURE_TEST(terms_are_placed_in_the_bits_of_their_format)
 {
     static const struct {
         const char *terms;
@@ -121,7 +123,7 @@ static void terms_are_placed_in_the_bits_of_their_format(void **state)
     }
 }
 
-static void wrong_terms_are_named(void **state)
+FIXTURE_TEST(wrong_terms_are_named)
 {
     static const struct {
         const char *pmu, *terms, *says;
@@ -154,7 +156,7 @@ static void wrong_terms_are_named(void **state)
     }
 }
 
-static void open_parameters_are_given_by_the_user(void **state)
+FIXTURE_TEST(open_parameters_are_given_by_the_user)
 {
     struct pmu pmu;
     struct perf_event_attr attr = { 0 };
@@ -163,7 +165,7 @@ static void open_parameters_are_given_by_the_user(void **state)
     assert_int_equal(attr.config, 0x50002);
 }
 
-static void a_name_term_names_the_event(void **state)
+FIXTURE_TEST(a_name_term_names_the_event)
 {
     struct pmu pmu;
     struct perf_event_attr attr = { 0 };
@@ -182,7 +184,7 @@ static bool add_name(void *ctx, const char *name, const char *terms)
     return true;
 }
 
-static void named_events_are_listed_without_unit_and_scale_files(void **state)
+FIXTURE_TEST(named_events_are_listed_without_unit_and_scale_files)
 {
     struct pmu pmu;
     struct namelist names = { 0 };
@@ -197,7 +199,7 @@ static void named_events_are_listed_without_unit_and_scale_files(void **state)
     assert_false(pmu_find_alias("../type", &pmu));
 }
 
-static void a_machine_without_sysfs_has_no_pmus(void **state)
+FIXTURE_TEST(a_machine_without_sysfs_has_no_pmus)
 {
     struct pmu pmu;
     struct error e = { 0 };
@@ -207,7 +209,7 @@ static void a_machine_without_sysfs_has_no_pmus(void **state)
     assert_non_null(strstr(e.text, "/sys"));
 }
 
-static void the_kernels_pmus_are_found(void **state)
+TEST(the_kernels_pmus_are_found)
 {
     struct pmu pmu;
     if (access("/sys/bus/event_source/devices/software/type", R_OK)) {
@@ -218,20 +220,4 @@ static void the_kernels_pmus_are_found(void **state)
     assert_int_equal(pmu.type, PERF_TYPE_SOFTWARE);
 }
 
-#define IN_SYSFS(test) cmocka_unit_test_setup_teardown(test, make_sysfs, remove_sysfs)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_SYSFS(pmus_have_a_type_and_cpus),
-        IN_SYSFS(unknown_pmus_are_refused),
-        IN_SYSFS(terms_are_placed_in_the_bits_of_their_format),
-        IN_SYSFS(wrong_terms_are_named),
-        IN_SYSFS(open_parameters_are_given_by_the_user),
-        IN_SYSFS(a_name_term_names_the_event),
-        IN_SYSFS(named_events_are_listed_without_unit_and_scale_files),
-        IN_SYSFS(a_machine_without_sysfs_has_no_pmus),
-        cmocka_unit_test(the_kernels_pmus_are_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -25,6 +25,8 @@ static int teardown(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, setup, teardown)
+
 static const struct preset *only_preset(const char *row)
 {
     preset_list_done(&list);
@@ -43,7 +45,7 @@ static void expect_refused(const char *text, const char *word)
         fail_msg("\"%s\" does not contain \"%s\"", error.text, word);
 }
 
-static void built_in_presets_are_valid(void **state)
+FIXTURE_TEST(built_in_presets_are_valid)
 {
     static const char *const wanted[] = { "cpu",      "off-cpu",    "wall",    "cycles", "cache", "branch",
                                           "tlb",      "memory",     "faults",  "disk",   "files", "dns",
@@ -59,7 +61,7 @@ static void built_in_presets_are_valid(void **state)
 }
 
 /* Tracepoints are excluded: not every machine has them. */
-static void their_software_events_are_parsed(void **state)
+FIXTURE_TEST(their_software_events_are_parsed)
 {
     static const char *const names[] = { "cpu", "cycles", "cache", "branch", "tlb", "memory", "blocking" };
     assert_true(preset_read(&list, &error));
@@ -72,7 +74,7 @@ static void their_software_events_are_parsed(void **state)
     }
 }
 
-static void a_row_defines_a_preset_completely(void **state)
+FIXTURE_TEST(a_row_defines_a_preset_completely)
 {
     const struct preset *p =
         only_preset("  x\tpage-faults,cpu-clock  1/1000 flame comm  user=root+cpus=0  who does what  \n");
@@ -89,12 +91,12 @@ static void a_row_defines_a_preset_completely(void **state)
     assert_true(!p->how.period && !p->how.freq_hz && !p->view && p->group < 0);
 }
 
-static void comments_and_empty_lines_are_skipped(void **state)
+FIXTURE_TEST(comments_and_empty_lines_are_skipped)
 {
     assert_string_equal(only_preset("# NAME EVENT\n\n   \n#\nx e - - - - h\r\n\n")->help, "h");
 }
 
-static void a_later_row_replaces_one_with_the_same_name(void **state)
+FIXTURE_TEST(a_later_row_replaces_one_with_the_same_name)
 {
     assert_true(preset_read(&list, &error));
     size_t n = list.n;
@@ -103,7 +105,7 @@ static void a_later_row_replaces_one_with_the_same_name(void **state)
     assert_string_equal(preset_find(&list, "memory", NULL)->events, "minor-faults");
 }
 
-static void errors_name_file_and_line(void **state)
+FIXTURE_TEST(errors_name_file_and_line)
 {
     expect_refused("x e - - - - h\n\nname event -", "mine:3: 3 of 7 columns");
     expect_refused("x e often - - - h", "mine:1: \"often\" is no rate");
@@ -119,7 +121,7 @@ static void errors_name_file_and_line(void **state)
     assert_null(strchr(error.text, '\x1b'));
 }
 
-static void the_nearest_name_is_suggested(void **state)
+FIXTURE_TEST(the_nearest_name_is_suggested)
 {
     assert_true(preset_read(&list, &error));
     assert_null(preset_find(&list, "memroy", &error));
@@ -127,7 +129,7 @@ static void the_nearest_name_is_suggested(void **state)
     assert_non_null(strstr(error.text, "--list-presets"));
 }
 
-static void a_scope_is_set_and_a_missing_target_is_reported_with_file_and_line(void **state)
+FIXTURE_TEST(a_scope_is_set_and_a_missing_target_is_reported_with_file_and_line)
 {
     struct scope s;
     scope_init(&s);
@@ -144,7 +146,7 @@ static void a_scope_is_set_and_a_missing_target_is_reported_with_file_and_line(v
 }
 
 /* The printed presets can be the beginning of a user's file. */
-static void listed_presets_can_be_read_back(void **state)
+FIXTURE_TEST(listed_presets_can_be_read_back)
 {
     struct buf first = { 0 }, second = { 0 };
     assert_true(preset_read(&list, &error));
@@ -157,7 +159,7 @@ static void listed_presets_can_be_read_back(void **state)
     buf_done(&second);
 }
 
-static void rows_of_the_users_file_are_added(void **state)
+FIXTURE_TEST(rows_of_the_users_file_are_added)
 {
     char folder[] = "/tmp/flametop-presets-XXXXXX", path[80];
     assert_non_null(mkdtemp(folder));
@@ -178,7 +180,7 @@ static void rows_of_the_users_file_are_added(void **state)
     assert_int_equal(preset_find(&list, "mine", NULL)->how.freq_hz, 49);
 }
 
-static void the_first_alternative_that_opens_is_used(void **state)
+FIXTURE_TEST(the_first_alternative_that_opens_is_used)
 {
     char folder[] = "/tmp/test_preset_XXXXXX", path[64],
          text[] = "one no:such_tracepoint[a|b&1]|page-faults|context-switches auto - - - x\n"
@@ -206,21 +208,4 @@ static void the_first_alternative_that_opens_is_used(void **state)
                         "no:other_one"); /* its error is reported when it is used */
 }
 
-int main(void)
-{
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(built_in_presets_are_valid),
-        CASE(their_software_events_are_parsed),
-        CASE(a_row_defines_a_preset_completely),
-        CASE(comments_and_empty_lines_are_skipped),
-        CASE(a_later_row_replaces_one_with_the_same_name),
-        CASE(errors_name_file_and_line),
-        CASE(the_nearest_name_is_suggested),
-        CASE(a_scope_is_set_and_a_missing_target_is_reported_with_file_and_line),
-        CASE(listed_presets_can_be_read_back),
-        CASE(rows_of_the_users_file_are_added),
-        CASE(the_first_alternative_that_opens_is_used),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

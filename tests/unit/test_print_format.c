@@ -61,7 +61,7 @@ static void check_print(const char *print, const char *wanted)
 
 #define BY_FIELDS "comm=cat pid=-7 flags=4101 name=sda addr=7f000001 site=0x1234"
 
-static void fields_are_printed_as_the_format_says(void **state)
+TEST(fields_are_printed_as_the_format_says)
 {
     check_print("\"%s/%d %5d|%-5d|%x\", REC->comm, REC->pid, REC->pid, REC->pid, REC->pid",
                 "cat/-7    -7|-7   |fffffff9");
@@ -74,7 +74,7 @@ static void fields_are_printed_as_the_format_says(void **state)
     check_print("\"a\" \"b %c%c\", 'x', REC->pid ? 'y' : 'z'", "ab xy");
 }
 
-static void expressions_follow_c_with_unsigned_numbers(void **state)
+TEST(expressions_follow_c_with_unsigned_numbers)
 {
     check_print("\"%d\", 2 + 3 * 4 - 10 / 3", "11");
     check_print(
@@ -88,7 +88,7 @@ static void expressions_follow_c_with_unsigned_numbers(void **state)
     check_print("\"%d\", __builtin_expect(!!(REC->pid), 0) ? sizeof(u32) : 0", "4");
 }
 
-static void flags_and_symbols_are_printed_by_name(void **state)
+TEST(flags_and_symbols_are_printed_by_name)
 {
     check_print(
         "\"%s\", __print_flags(REC->flags, \"|\", { 0x1, \"S\" }, { (unsigned long)((( gfp_t)(4))), \"T\" })",
@@ -102,7 +102,7 @@ static void flags_and_symbols_are_printed_by_name(void **state)
                 "none");
 }
 
-static void addresses_and_bytes_are_printed_like_the_kernels(void **state)
+TEST(addresses_and_bytes_are_printed_like_the_kernels)
 {
     check_print("\"%pS %ps %p %pS\", (void *)REC->site, REC->site, REC->site, REC->flags",
                 "do_it+0x4 do_it 0x1234 0x1005");
@@ -127,7 +127,7 @@ static void check_field(const char *print, const char *field, const char *wanted
     buf_done(&out);
 }
 
-static void single_fields_are_printed_as_in_the_format(void **state)
+TEST(single_fields_are_printed_as_in_the_format)
 {
     static const char several[] =
         "\"%-6s %d,%d flags=%s%s pid=%d [%s] %ps %d\", REC->comm, REC->flags >> 12, "
@@ -163,7 +163,7 @@ static void check_socket_print(const uint8_t address[28], const char *print, con
     buf_done(&out);
 }
 
-static void socket_addresses_are_printed_with_their_port(void **state)
+TEST(socket_addresses_are_printed_with_their_port)
 {
     uint8_t ip4[28] = { 0, 0, 0x1f, 0x90, 127, 0, 0, 1 }, ip6[28] = { 0, 0, 0, 80 }, none[28] = { 1 };
     uint16_t family4 = 2, family6 = 10;
@@ -179,7 +179,7 @@ static void socket_addresses_are_printed_with_their_port(void **state)
     check_print("\"%pISpc.\", REC->addr", "."); /* four bytes are no such address */
 }
 
-static void unsupported_formats_are_printed_field_by_field(void **state)
+TEST(unsupported_formats_are_printed_field_by_field)
 {
     static const char *const prints[] = {
         "",
@@ -211,7 +211,7 @@ static void unsupported_formats_are_printed_field_by_field(void **state)
     buf_done(&deep);
 }
 
-static void fields_beyond_a_short_payload_are_empty(void **state)
+TEST(fields_beyond_a_short_payload_are_empty)
 {
     check_print_of(20, "\"%s %d %lu [%s] %pI4\", REC->comm, REC->pid, REC->flags, __get_str(name), REC->addr",
                    "cat -7 0 [] ");
@@ -262,7 +262,7 @@ static void compare_with_libtraceevent(const char *system, const char *name)
     buf_done(&theirs);
 }
 
-static void kernel_formats_are_printed_like_libtraceevents(void **state)
+TEST(kernel_formats_are_printed_like_libtraceevents)
 {
     static const char *const events[][2] = {
         { "sched", "sched_switch" },
@@ -294,18 +294,4 @@ static void kernel_formats_are_printed_like_libtraceevents(void **state)
         compare_with_libtraceevent(events[i][0], events[i][1]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_are_printed_as_the_format_says),
-        cmocka_unit_test(expressions_follow_c_with_unsigned_numbers),
-        cmocka_unit_test(flags_and_symbols_are_printed_by_name),
-        cmocka_unit_test(addresses_and_bytes_are_printed_like_the_kernels),
-        cmocka_unit_test(single_fields_are_printed_as_in_the_format),
-        cmocka_unit_test(socket_addresses_are_printed_with_their_port),
-        cmocka_unit_test(unsupported_formats_are_printed_field_by_field),
-        cmocka_unit_test(fields_beyond_a_short_payload_are_empty),
-        cmocka_unit_test(kernel_formats_are_printed_like_libtraceevents),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

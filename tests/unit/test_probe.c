@@ -96,7 +96,7 @@ static void assert_refused(const char *definition, const char *text)
 
 /* ---- tests ---- */
 
-static void a_definition_has_its_parts(void **state)
+TEST(a_definition_has_its_parts)
 {
     struct probe_spec s;
     assert_true(probe_parse("probe:/bin/x:ns::work|w*+0x10 a=%di:u64; $retval;b=+8(%sp)", &s, &error));
@@ -125,7 +125,7 @@ static void a_definition_has_its_parts(void **state)
     assert_string_equal(s.name, "provider:name*");
 }
 
-static void a_wrong_definition_is_located(void **state)
+TEST(a_wrong_definition_is_located)
 {
     static const struct {
         const char *text;
@@ -159,7 +159,7 @@ static void a_wrong_definition_is_located(void **state)
     }
 }
 
-static void tracepoints_are_no_definitions(void **state)
+TEST(tracepoints_are_no_definitions)
 {
     assert_true(probe_is_definition("probe:x:work"));
     assert_true(probe_is_definition("probe:x")); /* an incomplete one */
@@ -170,7 +170,7 @@ static void tracepoints_are_no_definitions(void **state)
     assert_true(probe_is_definition("sdt:x:a:b"));
 }
 
-static void names_leave_out_folders_and_arguments(void **state)
+TEST(names_leave_out_folders_and_arguments)
 {
     char name[32];
     probe_display_name("probe:/usr/lib/libc.so.6:open%return a=$retval", name, sizeof name);
@@ -182,7 +182,7 @@ static void names_leave_out_folders_and_arguments(void **state)
 }
 
 #ifdef __x86_64__
-static void arguments_are_in_their_registers(void **state)
+TEST(arguments_are_in_their_registers)
 {
     place("fd:1:s32 path:2:x64 rest:0:", true);
     assert_printed("probe:x:work", "probe:/bin/x:0x1139\n");
@@ -202,7 +202,7 @@ static void arguments_are_in_their_registers(void **state)
     assert_refused("probe:x:work%return fd", "at the entry");
 }
 
-static void variables_are_where_the_place_says(void **state)
+TEST(variables_are_where_the_place_says)
 {
     place("n:-20(%bp):s32 p:%si:x64 q:+8(%sp):x64 name:-64(%bp):text all:@+16400:u8 gone::s32 s:-8(%bp):",
           true);
@@ -219,14 +219,14 @@ static void variables_are_where_the_place_says(void **state)
     assert_refused("probe:x:0x1139 n", "no variable 'n'");
 }
 
-static void arguments_of_32_bits_are_on_the_stack(void **state)
+TEST(arguments_of_32_bits_are_on_the_stack)
 {
     place("", false);
     assert_printed("probe:x:work $arg1 $arg3:string n=+8($arg2):s32",
                    "probe:/bin/x:0x1139 arg1=+4(%sp):u32 arg2=+0(+12(%sp)):string n=+8(+8(%sp)):s32\n");
 }
 
-static void operands_of_markers_are_translated(void **state)
+TEST(operands_of_markers_are_translated)
 {
     place("8@%rdi -4@%r8d 2@8(%rbp) -1@%sil 4@$-7 8@(%rax) 1@-16(%rsp)", true);
     assert_printed("sdt:x:a:b", "probe:/bin/x:0x1139 arg1=%di:u64 arg2=%r8:s32 arg3=+8(%bp):u16 arg4=%si:s8 "
@@ -238,7 +238,7 @@ static void operands_of_markers_are_translated(void **state)
     assert_printed("sdt:x:a:b", "probe:/bin/x:0x1139\n");
 }
 
-static void places_of_a_marker_have_one_type(void **state)
+TEST(places_of_a_marker_have_one_type)
 {
     place("8@%rdi -4@%esi 4@%edx", true);
     places[1] = (struct probe_place){ .path = "/bin/x",
@@ -253,14 +253,14 @@ static void places_of_a_marker_have_one_type(void **state)
 }
 #endif
 
-static void a_printed_definition_has_a_lasting_path(void **state)
+TEST(a_printed_definition_has_a_lasting_path)
 {
     place("", true);
     places[0].path = "/proc/self/fd/9";
     assert_printed("probe:my program:work", "probe:my program:0x1139\n");
 }
 
-static void a_return_in_a_go_program_is_refused(void **state)
+TEST(a_return_in_a_go_program_is_refused)
 {
     place("", true);
     places[0].go = true;
@@ -268,7 +268,7 @@ static void a_return_in_a_go_program_is_refused(void **state)
     assert_refused("probe:x:main.main%return", "is a Go program, whose stacks move");
 }
 
-static void a_kernel_without_uprobes_is_told(void **state)
+TEST(a_kernel_without_uprobes_is_told)
 {
     char tracepoint[PROBE_NAME_MAX];
     place("", true);
@@ -278,7 +278,7 @@ static void a_kernel_without_uprobes_is_told(void **state)
     assert_int_equal(error.class, ERROR_UNSUPPORTED);
 }
 
-static void events_have_names_of_their_own(void **state)
+TEST(events_have_names_of_their_own)
 {
     char tracepoint[PROBE_NAME_MAX], again[PROBE_NAME_MAX], group[64];
     struct buf text = { 0 };
@@ -316,7 +316,7 @@ static void note_row(void *ctx, const struct probe_row *r)
     buf_printf(ctx, "%s %d %d\n", r->event, (int)r->owner, r->dead);
 }
 
-static void probes_of_dead_owners_are_removed(void **state)
+TEST(probes_of_dead_owners_are_removed)
 {
     struct buf text = { 0 }, rows = { 0 };
     uint32_t removed, kept;
@@ -348,24 +348,6 @@ static void probes_of_dead_owners_are_removed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_definition_has_its_parts),
-        cmocka_unit_test(a_wrong_definition_is_located),
-        cmocka_unit_test(tracepoints_are_no_definitions),
-        cmocka_unit_test(names_leave_out_folders_and_arguments),
-#ifdef __x86_64__
-        cmocka_unit_test(arguments_are_in_their_registers),
-        cmocka_unit_test(variables_are_where_the_place_says),
-        cmocka_unit_test(arguments_of_32_bits_are_on_the_stack),
-        cmocka_unit_test(operands_of_markers_are_translated),
-        cmocka_unit_test(places_of_a_marker_have_one_type),
-#endif
-        cmocka_unit_test(a_printed_definition_has_a_lasting_path),
-        cmocka_unit_test(a_return_in_a_go_program_is_refused),
-        cmocka_unit_test(a_kernel_without_uprobes_is_told),
-        cmocka_unit_test(events_have_names_of_their_own),
-        cmocka_unit_test(probes_of_dead_owners_are_removed),
-    };
     probe_set_finder(find);
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return run_listed_tests(setup, teardown);
 }

@@ -61,7 +61,7 @@ static uint64_t own_entry(int fd)
     return 0;
 }
 
-static void the_entry_point_is_found(void **state)
+TEST(the_entry_point_is_found)
 {
     struct probefile_ask q = functions("@entry");
     struct elf_maker m = { .machine = EM_X86_64 };
@@ -76,7 +76,7 @@ static void the_entry_point_is_found(void **state)
     assert_non_null(strstr(error.text, "it has no entry point"));
 }
 
-static void functions_are_found_by_name_and_glob(void **state)
+TEST(functions_are_found_by_name_and_glob)
 {
     static const struct elf_maker_symbol symbols[] = {
         { "work", ELF_MAKER_VADDR + 0x100, 16, 0 },
@@ -130,7 +130,7 @@ static void functions_are_found_by_name_and_glob(void **state)
     assert_non_null(strstr(error.text, "it is stripped"));
 }
 
-static void offsets_are_in_code(void **state)
+TEST(offsets_are_in_code)
 {
     struct elf_maker m = { .id = 1 };
     struct probefile_ask q = { .kind = PROBEFILE_OFFSET, .offset = ELF_MAKER_OFFSET };
@@ -143,7 +143,7 @@ static void offsets_are_in_code(void **state)
     assert_false(serve(&m, &q));
 }
 
-static void wrong_requests_are_refused(void **state)
+TEST(wrong_requests_are_refused)
 {
     struct elf_maker m = { .id = 1 };
     struct probefile_ask q = { .kind = PROBEFILE_KINDS };
@@ -187,7 +187,7 @@ static bool serve_notes(const struct buf *notes, const char *glob)
     return serve(&m, &q);
 }
 
-static void markers_have_place_semaphore_and_arguments(void **state)
+TEST(markers_have_place_semaphore_and_arguments)
 {
     static const struct note notes[] = {
         { ELF_MAKER_VADDR + 0x100, BASE, ELF_MAKER_VADDR + 0x800, TEXT("shop\0sell\0-4@%edi 8@%rsi") },
@@ -213,7 +213,7 @@ static void markers_have_place_semaphore_and_arguments(void **state)
     buf_done(&text);
 }
 
-static void hostile_notes_are_left_out(void **state)
+TEST(hostile_notes_are_left_out)
 {
     static const struct note notes[] = {
         { ELF_MAKER_VADDR + 0x9000, BASE, 0, TEXT("p\0outside\0") },    /* no code there */
@@ -251,7 +251,7 @@ static void hostile_notes_are_left_out(void **state)
 
 /* ---- replies ---- */
 
-static void a_malformed_reply_is_refused(void **state)
+TEST(a_malformed_reply_is_refused)
 {
     struct {
         struct probefile_header header;
@@ -273,16 +273,7 @@ static void a_malformed_reply_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_entry_point_is_found),
-        cmocka_unit_test(functions_are_found_by_name_and_glob),
-        cmocka_unit_test(offsets_are_in_code),
-        cmocka_unit_test(wrong_requests_are_refused),
-        cmocka_unit_test(markers_have_place_semaphore_and_arguments),
-        cmocka_unit_test(hostile_notes_are_left_out),
-        cmocka_unit_test(a_malformed_reply_is_refused),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = run_listed_tests(NULL, NULL);
     buf_done(&reply);
     return failed;
 }

@@ -22,7 +22,7 @@ static bool parse(const char *text, struct maps_entry *e)
     return maps_parse_line(line, strlen(line), e);
 }
 
-static void a_line_is_read_field_by_field(void **state)
+TEST(a_line_is_read_field_by_field)
 {
     struct maps_entry e;
 
@@ -38,7 +38,7 @@ static void a_line_is_read_field_by_field(void **state)
     assert_string_equal(e.path, "/usr/lib/libc.so.6");
 }
 
-static void anonymous_memory_has_no_path(void **state)
+TEST(anonymous_memory_has_no_path)
 {
     struct maps_entry e;
 
@@ -49,7 +49,7 @@ static void anonymous_memory_has_no_path(void **state)
     assert_false(e.exec);
 }
 
-static void escapes_in_paths_are_undone(void **state)
+TEST(escapes_in_paths_are_undone)
 {
     struct maps_entry e;
 
@@ -59,7 +59,7 @@ static void escapes_in_paths_are_undone(void **state)
     assert_string_equal(e.path, "/tmp/\\01");
 }
 
-static void invalid_lines_are_refused(void **state)
+TEST(invalid_lines_are_refused)
 {
     static const char *const bad[] = {
         "",
@@ -84,7 +84,7 @@ static void invalid_lines_are_refused(void **state)
         assert_false(parse(bad[i], &e));
 }
 
-static void lines_split_anywhere_give_the_same_maps(void **state)
+TEST(lines_split_anywhere_give_the_same_maps)
 {
     static const char text[] = "1000-2000 r-xp 0 08:01 12 /a\n2000-3000 r--p 0 08:01 12 /a\nnonsense\n"
                                "3000-4000 r-xp 1000 08:01 12 /a\n4000-5000 --xp 0 08:01 13 /b";
@@ -109,7 +109,7 @@ static void lines_split_anywhere_give_the_same_maps(void **state)
 
 /* The file is found by the mapping before or after. Memory with a file and memory that is not code get
  * none. */
-static void anonymous_code_keeps_the_file_of_the_neighbouring_mapping(void **state)
+TEST(anonymous_code_keeps_the_file_of_the_neighbouring_mapping)
 {
     char text[] = "1000-2000 r--p 0 08:01 12 /a\n"
                   "2000-4000 r-xp 0 00:00 0\n"
@@ -133,7 +133,7 @@ static void anonymous_code_keeps_the_file_of_the_neighbouring_mapping(void **sta
     maps_done(&m);
 }
 
-static void too_many_maps_are_truncated(void **state)
+TEST(too_many_maps_are_truncated)
 {
     struct maps m = { 0 };
     int fds[2];
@@ -160,7 +160,7 @@ static void too_many_maps_are_truncated(void **state)
     maps_done(&m);
 }
 
-static void an_endless_line_does_no_harm(void **state)
+TEST(an_endless_line_does_no_harm)
 {
     struct maps m = { 0 };
     FILE *f = tmpfile();
@@ -202,7 +202,7 @@ static void *named_thread(void *arg)
     return NULL;
 }
 
-static void this_process_is_read(void **state)
+TEST(this_process_is_read)
 {
     uint32_t tid = 0, found = 0;
     struct proc_snapshot *p;
@@ -234,7 +234,7 @@ static void this_process_is_read(void **state)
 }
 
 /* Programs can run from a memfd, and JITs keep code in one. */
-static void a_program_in_a_memfd_is_distinguished_from_other_code(void **state)
+TEST(a_program_in_a_memfd_is_distinguished_from_other_code)
 {
     int program = memfd_create("program", MFD_CLOEXEC), other = memfd_create("other", MFD_CLOEXEC);
     void *code[2];
@@ -261,7 +261,7 @@ static void a_program_in_a_memfd_is_distinguished_from_other_code(void **state)
     close(other);
 }
 
-static void an_ended_process_is_reported(void **state)
+TEST(an_ended_process_is_reported)
 {
     pid_t child = fork();
     struct proc_snapshot *p;
@@ -277,7 +277,7 @@ static void an_ended_process_is_reported(void **state)
     proc_snapshot_free(NULL);
 }
 
-static void a_zombie_has_a_name_and_no_maps(void **state)
+TEST(a_zombie_has_a_name_and_no_maps)
 {
     pid_t child = fork();
     struct proc_snapshot *p;
@@ -294,22 +294,4 @@ static void a_zombie_has_a_name_and_no_maps(void **state)
     proc_snapshot_free(p);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_is_read_field_by_field),
-        cmocka_unit_test(anonymous_memory_has_no_path),
-        cmocka_unit_test(escapes_in_paths_are_undone),
-        cmocka_unit_test(invalid_lines_are_refused),
-        cmocka_unit_test(lines_split_anywhere_give_the_same_maps),
-        cmocka_unit_test(anonymous_code_keeps_the_file_of_the_neighbouring_mapping),
-        cmocka_unit_test(too_many_maps_are_truncated),
-        cmocka_unit_test(an_endless_line_does_no_harm),
-        cmocka_unit_test(this_process_is_read),
-        cmocka_unit_test(a_program_in_a_memfd_is_distinguished_from_other_code),
-        cmocka_unit_test(an_ended_process_is_reported),
-        cmocka_unit_test(a_zombie_has_a_name_and_no_maps),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

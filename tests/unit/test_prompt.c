@@ -11,7 +11,7 @@ static void type_text(struct prompt *p, const char *ascii)
         assert_int_equal(prompt_key(p, (uint32_t)*ascii), PROMPT_CHANGED);
 }
 
-static void typing_inserts_at_the_cursor(void **state)
+TEST(typing_inserts_at_the_cursor)
 {
     struct prompt p = { 0 };
     type_text(&p, "ac");
@@ -21,7 +21,7 @@ static void typing_inserts_at_the_cursor(void **state)
     assert_int_equal(p.at, 2);
 }
 
-static void multibyte_characters_move_and_are_deleted_as_one(void **state)
+TEST(multibyte_characters_move_and_are_deleted_as_one)
 {
     struct prompt p = { 0 };
     prompt_set(&p, "x");
@@ -38,7 +38,7 @@ static void multibyte_characters_move_and_are_deleted_as_one(void **state)
     assert_string_equal(p.text, "x");
 }
 
-static void control_keys_edit_like_a_shell(void **state)
+TEST(control_keys_edit_like_a_shell)
 {
     struct prompt p = { 0 };
     prompt_set(&p, "one two  ");
@@ -55,7 +55,7 @@ static void control_keys_edit_like_a_shell(void **state)
     assert_int_equal(prompt_key(&p, TK_BACKSPACE), PROMPT_IGNORED);
 }
 
-static void unprintable_characters_cannot_be_typed(void **state)
+TEST(unprintable_characters_cannot_be_typed)
 {
     struct prompt p = { 0 };
     assert_int_equal(prompt_key(&p, 0x202e), PROMPT_IGNORED); /* right-to-left override */
@@ -64,7 +64,7 @@ static void unprintable_characters_cannot_be_typed(void **state)
     assert_string_equal(p.text, "");
 }
 
-static void the_line_stays_within_its_buffer(void **state)
+TEST(the_line_stays_within_its_buffer)
 {
     struct prompt p = { 0 };
     for (int i = 0; i < 1000; i++)
@@ -74,14 +74,14 @@ static void the_line_stays_within_its_buffer(void **state)
     assert_int_equal(strlen(p.text), p.len);
 }
 
-static void enter_accepts_and_escape_cancels(void **state)
+TEST(enter_accepts_and_escape_cancels)
 {
     struct prompt p = { 0 };
     assert_int_equal(prompt_key(&p, TK_ENTER), PROMPT_ACCEPT);
     assert_int_equal(prompt_key(&p, TK_ESC), PROMPT_CANCEL);
 }
 
-static void typing_replaces_the_proposed_text(void **state)
+TEST(typing_replaces_the_proposed_text)
 {
     struct prompt p = { 0 };
     prompt_propose(&p, "99");
@@ -93,7 +93,7 @@ static void typing_replaces_the_proposed_text(void **state)
     assert_string_equal(p.text, "497");
 }
 
-static void the_proposed_text_is_deleted_at_once_or_edited(void **state)
+TEST(the_proposed_text_is_deleted_at_once_or_edited)
 {
     struct prompt p = { 0 };
     prompt_propose(&p, "a.data");
@@ -107,17 +107,4 @@ static void the_proposed_text_is_deleted_at_once_or_edited(void **state)
     assert_false(p.selected);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(typing_inserts_at_the_cursor),
-        cmocka_unit_test(multibyte_characters_move_and_are_deleted_as_one),
-        cmocka_unit_test(control_keys_edit_like_a_shell),
-        cmocka_unit_test(unprintable_characters_cannot_be_typed),
-        cmocka_unit_test(the_line_stays_within_its_buffer),
-        cmocka_unit_test(enter_accepts_and_escape_cancels),
-        cmocka_unit_test(typing_replaces_the_proposed_text),
-        cmocka_unit_test(the_proposed_text_is_deleted_at_once_or_edited),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -41,7 +41,7 @@ static void make_interpreter(unsigned minor, struct interpreter_process *p)
 
 #define EACH(minor) for (unsigned minor = PYTHON_MINOR_FIRST; minor <= PYTHON_MINOR_LAST; minor++)
 
-static void the_runtime_is_found(void **state)
+TEST(the_runtime_is_found)
 {
     EACH(minor)
     {
@@ -57,7 +57,7 @@ static void the_runtime_is_found(void **state)
     }
 }
 
-static void threads_are_listed(void **state)
+TEST(threads_are_listed)
 {
     struct interpreter_thread t[4];
 
@@ -81,7 +81,7 @@ static uint64_t instr_of(const struct interpreter_process *p, const struct inter
     return (uint32_t)(p->minor == 10 ? instruction : instruction < 0 ? instruction : 2 * instruction);
 }
 
-static void code_objects_have_name_and_lines(void **state)
+TEST(code_objects_have_name_and_lines)
 {
     static const uint32_t lines[] = { 11, 11, 13, 13, 12, 12 };
 
@@ -104,7 +104,7 @@ static void code_objects_have_name_and_lines(void **state)
     }
 }
 
-static void packages_keep_their_folder(void **state)
+TEST(packages_keep_their_folder)
 {
     struct interpreter_process p;
     struct interpreter_code c;
@@ -116,7 +116,7 @@ static void packages_keep_their_folder(void **state)
     interpreter_code_done(&c);
 }
 
-static void the_interpreters_own_code_is_no_function(void **state)
+TEST(the_interpreters_own_code_is_no_function)
 {
     struct interpreter_process p;
     struct interpreter_code c;
@@ -133,7 +133,7 @@ static void the_interpreters_own_code_is_no_function(void **state)
     }
 }
 
-static void wide_characters_become_utf8(void **state)
+TEST(wide_characters_become_utf8)
 {
     const uint16_t name[] = { 'g', 0xf6, 0x20ac };
 
@@ -154,7 +154,7 @@ static void wide_characters_become_utf8(void **state)
     }
 }
 
-static void invalid_code_objects_are_refused(void **state)
+TEST(invalid_code_objects_are_refused)
 {
     static const struct {
         size_t at;
@@ -186,7 +186,7 @@ static void invalid_code_objects_are_refused(void **state)
     }
 }
 
-static void frames_show_where_an_evaluator_begins(void **state)
+TEST(frames_show_where_an_evaluator_begins)
 {
     struct interpreter_process p;
     struct stackprobe_frame f = { 0 };
@@ -214,7 +214,7 @@ static bool finds(const char *name, struct error *e)
     return python_interpreter.find(&MEMORY, name, IMAGE_BASE, &p, e);
 }
 
-static void unsupported_interpreters_are_reported(void **state)
+TEST(unsupported_interpreters_are_reported)
 {
     struct error e = { 0 };
 
@@ -239,7 +239,7 @@ static void unsupported_interpreters_are_reported(void **state)
     assert_false(finds("python3.9", &e));
 }
 
-static void names_of_modules(void **state)
+TEST(names_of_modules)
 {
     unsigned minor;
 
@@ -253,19 +253,4 @@ static void names_of_modules(void **state)
     assert_null(interpreter_of_module("bash"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_runtime_is_found),
-        cmocka_unit_test(threads_are_listed),
-        cmocka_unit_test(code_objects_have_name_and_lines),
-        cmocka_unit_test(packages_keep_their_folder),
-        cmocka_unit_test(the_interpreters_own_code_is_no_function),
-        cmocka_unit_test(wide_characters_become_utf8),
-        cmocka_unit_test(invalid_code_objects_are_refused),
-        cmocka_unit_test(frames_show_where_an_evaluator_begins),
-        cmocka_unit_test(unsupported_interpreters_are_reported),
-        cmocka_unit_test(names_of_modules),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

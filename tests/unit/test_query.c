@@ -18,7 +18,9 @@ static int teardown(void **state)
     return 0;
 }
 
-static void an_empty_history_gives_an_empty_result(void **state)
+#define FIXTURE_TEST(name) TEST_WITH(name, setup, teardown)
+
+FIXTURE_TEST(an_empty_history_gives_an_empty_result)
 {
     struct fixture *f = *state;
 
@@ -32,7 +34,7 @@ static void an_empty_history_gives_an_empty_result(void **state)
 }
 
 /* Reallocated arrays may reuse earlier addresses. */
-static void a_result_can_be_reused_for_another_history(void **state)
+FIXTURE_TEST(a_result_can_be_reused_for_another_history)
 {
     struct fixture *f = *state;
 
@@ -51,7 +53,7 @@ static void a_result_can_be_reused_for_another_history(void **state)
     }
 }
 
-static void equal_stacks_become_one_entry(void **state)
+FIXTURE_TEST(equal_stacks_become_one_entry)
 {
     struct fixture *f = *state;
     const struct result *r = &f->result;
@@ -74,7 +76,7 @@ static void equal_stacks_become_one_entry(void **state)
     assert_int_equal(r->last_ns, 3);
 }
 
-static void only_used_stacks_are_copied(void **state)
+FIXTURE_TEST(only_used_stacks_are_copied)
 {
     struct fixture *f = *state;
 
@@ -89,7 +91,7 @@ static void only_used_stacks_are_copied(void **state)
     assert_int_equal(f->result.n_frames, 1 + 3 + 4);
 }
 
-static void the_empty_stack_is_node_zero(void **state)
+FIXTURE_TEST(the_empty_stack_is_node_zero)
 {
     struct fixture *f = *state;
 
@@ -100,7 +102,7 @@ static void the_empty_stack_is_node_zero(void **state)
     assert_int_equal(f->result.weight, 5);
 }
 
-static void idle_and_others_are_different_entries(void **state)
+FIXTURE_TEST(idle_and_others_are_different_entries)
 {
     struct fixture *f = *state;
     struct sample s = { .time_ns = 1, .weight = 1, .flags = SAMPLE_IDLE | SAMPLE_KERNEL };
@@ -114,7 +116,7 @@ static void idle_and_others_are_different_entries(void **state)
     assert_int_equal(f->result.entries[0].node, f->result.entries[1].node);
 }
 
-static void a_range_is_inclusive(void **state)
+FIXTURE_TEST(a_range_is_inclusive)
 {
     struct fixture *f = *state;
 
@@ -131,7 +133,7 @@ static void a_range_is_inclusive(void **state)
     assert_int_equal(f->result.samples, 8);
 }
 
-static void a_range_of_weights_is_inclusive(void **state)
+FIXTURE_TEST(a_range_of_weights_is_inclusive)
 {
     struct fixture *f = *state;
 
@@ -151,7 +153,7 @@ static void a_range_of_weights_is_inclusive(void **state)
     assert_int_equal(f->result.weight, 1 + 2 + 3 + 4 + 5 + 5 + 4);
 }
 
-static void a_range_that_ends_before_it_begins_is_empty(void **state)
+FIXTURE_TEST(a_range_that_ends_before_it_begins_is_empty)
 {
     struct fixture *f = *state;
 
@@ -165,7 +167,7 @@ static void a_range_that_ends_before_it_begins_is_empty(void **state)
     assert_true(f->result.from_ns <= f->result.to_ns);
 }
 
-static void a_trend_divides_the_range_into_eighths(void **state)
+FIXTURE_TEST(a_trend_divides_the_range_into_eighths)
 {
     struct fixture *f = *state;
 
@@ -181,7 +183,7 @@ static void a_trend_divides_the_range_into_eighths(void **state)
         assert_int_equal(f->result.entries[0].trend[i], i < 4 ? 20 : 0);
 }
 
-static void grouping_by_cpu_numbers_groups_from_one(void **state)
+FIXTURE_TEST(grouping_by_cpu_numbers_groups_from_one)
 {
     struct fixture *f = *state;
 
@@ -199,7 +201,7 @@ static void grouping_by_cpu_numbers_groups_from_one(void **state)
     }
 }
 
-static void threads_beyond_the_tables_pass_in_group_zero(void **state)
+FIXTURE_TEST(threads_beyond_the_tables_pass_in_group_zero)
 {
     struct fixture *f = *state;
 
@@ -215,7 +217,7 @@ static void threads_beyond_the_tables_pass_in_group_zero(void **state)
     assert_int_equal(f->result.entries[1].group, 0);
 }
 
-static void a_missing_stack_counts_as_empty(void **state)
+FIXTURE_TEST(a_missing_stack_counts_as_empty)
 {
     struct fixture *f = *state;
     struct sample s = { .time_ns = 5, .weight = 3, .stack = 4000000000u };
@@ -226,7 +228,7 @@ static void a_missing_stack_counts_as_empty(void **state)
     assert_int_equal(f->result.entries[0].node, 0);
 }
 
-static void a_filter_drops_entries_and_updates_the_sums(void **state)
+FIXTURE_TEST(a_filter_drops_entries_and_updates_the_sums)
 {
     struct fixture *f = *state;
     struct sample s = { .time_ns = 9, .weight = 100, .flags = SAMPLE_BROKEN };
@@ -247,7 +249,7 @@ static void a_filter_drops_entries_and_updates_the_sums(void **state)
     assert_int_equal(f->result.samples, 1);
 }
 
-static void a_result_is_reused_while_stacks_grow_and_are_compacted(void **state)
+FIXTURE_TEST(a_result_is_reused_while_stacks_grow_and_are_compacted)
 {
     struct fixture *f = *state;
     uint8_t *keep;
@@ -354,7 +356,7 @@ static void compare_with_oracle(struct fixture *f)
     result_done(r);
 }
 
-static void random_queries_agree_with_counting_one_by_one(void **state)
+FIXTURE_TEST(random_queries_agree_with_counting_one_by_one)
 {
     static const uint32_t group[] = { 3, 1, 1, 0, 9, 3, 2 };
     static const uint8_t pass[] = { 1, 0, 1, 1, 0, 1, 1 };
@@ -383,7 +385,7 @@ static void random_queries_agree_with_counting_one_by_one(void **state)
     }
 }
 
-static void many_groups_and_stacks_agree_with_counting_one_by_one(void **state)
+FIXTURE_TEST(many_groups_and_stacks_agree_with_counting_one_by_one)
 {
     struct fixture *f = *state;
     uint32_t group[3000];
@@ -404,7 +406,7 @@ static void many_groups_and_stacks_agree_with_counting_one_by_one(void **state)
 
 /* ---- the same query again ---- */
 
-static void appended_samples_are_added_to_the_previous_result(void **state)
+FIXTURE_TEST(appended_samples_are_added_to_the_previous_result)
 {
     struct fixture *f = *state;
 
@@ -431,7 +433,7 @@ static void appended_samples_are_added_to_the_previous_result(void **state)
     assert_int_equal(f->result.samples, 3);
 }
 
-static void another_query_starts_over(void **state)
+FIXTURE_TEST(another_query_starts_over)
 {
     struct fixture *f = *state;
     static const uint8_t all[] = { 1, 1 }, one[] = { 1, 0 };
@@ -453,7 +455,7 @@ static void another_query_starts_over(void **state)
     assert_int_equal(f->result.since, 0);
 }
 
-static void nodes_that_no_range_needs_are_dropped(void **state)
+FIXTURE_TEST(nodes_that_no_range_needs_are_dropped)
 {
     struct fixture *f = *state;
     uint32_t most = 0;
@@ -471,7 +473,7 @@ static void nodes_that_no_range_needs_are_dropped(void **state)
     assert_true(most <= 40);
 }
 
-static void thread_tables_may_grow_between_equal_queries(void **state)
+FIXTURE_TEST(thread_tables_may_grow_between_equal_queries)
 {
     struct fixture *f = *state;
     static const uint8_t pass[] = { 1, 0, 1 };
@@ -493,7 +495,7 @@ static void thread_tables_may_grow_between_equal_queries(void **state)
     assert_int_equal(f->result.weight, 12);
 }
 
-static void another_filter_starts_a_new_series_of_results(void **state)
+FIXTURE_TEST(another_filter_starts_a_new_series_of_results)
 {
     struct fixture *f = *state;
 
@@ -599,7 +601,7 @@ static void change_something(struct fixture *f, uint32_t *leaf)
     }
 }
 
-static void an_updated_result_equals_a_new_one(void **state)
+FIXTURE_TEST(an_updated_result_equals_a_new_one)
 {
     struct fixture *f = *state;
     uint32_t leaf = 0, gone_on = 0;
@@ -628,34 +630,4 @@ static void an_updated_result_equals_a_new_one(void **state)
     assert_true(gone_on > 30);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_empty_history_gives_an_empty_result, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_result_can_be_reused_for_another_history, setup, teardown),
-        cmocka_unit_test_setup_teardown(equal_stacks_become_one_entry, setup, teardown),
-        cmocka_unit_test_setup_teardown(only_used_stacks_are_copied, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_empty_stack_is_node_zero, setup, teardown),
-        cmocka_unit_test_setup_teardown(idle_and_others_are_different_entries, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_range_is_inclusive, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_range_of_weights_is_inclusive, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_range_that_ends_before_it_begins_is_empty, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_trend_divides_the_range_into_eighths, setup, teardown),
-        cmocka_unit_test_setup_teardown(grouping_by_cpu_numbers_groups_from_one, setup, teardown),
-        cmocka_unit_test_setup_teardown(threads_beyond_the_tables_pass_in_group_zero, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_missing_stack_counts_as_empty, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_filter_drops_entries_and_updates_the_sums, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_result_is_reused_while_stacks_grow_and_are_compacted, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(random_queries_agree_with_counting_one_by_one, setup, teardown),
-        cmocka_unit_test_setup_teardown(many_groups_and_stacks_agree_with_counting_one_by_one, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(appended_samples_are_added_to_the_previous_result, setup, teardown),
-        cmocka_unit_test_setup_teardown(another_query_starts_over, setup, teardown),
-        cmocka_unit_test_setup_teardown(nodes_that_no_range_needs_are_dropped, setup, teardown),
-        cmocka_unit_test_setup_teardown(thread_tables_may_grow_between_equal_queries, setup, teardown),
-        cmocka_unit_test_setup_teardown(another_filter_starts_a_new_series_of_results, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_updated_result_equals_a_new_one, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -39,6 +39,8 @@ static int teardown(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, setup, teardown)
+
 /* ---- a few samples ---- */
 
 static void add_sample_at(struct fixture *f, uint64_t time_ns, uint32_t frame, uint64_t weight)
@@ -55,7 +57,7 @@ static void query_window(struct fixture *f, uint64_t from_ns)
     fixture_query(f);
 }
 
-static void a_stack_known_later_is_moved(void **state)
+FIXTURE_TEST(a_stack_known_later_is_moved)
 {
     struct world *w = *state;
     struct fixture *f = &w->f;
@@ -95,7 +97,7 @@ static void a_stack_known_later_is_moved(void **state)
     assert_int_equal(r->weight, 122);
 }
 
-static void a_function_without_remaining_stacks_has_no_row(void **state)
+FIXTURE_TEST(a_function_without_remaining_stacks_has_no_row)
 {
     static const uint32_t funcs[] = { 0, 1, 2, 3 };
     struct world *w = *state;
@@ -113,7 +115,7 @@ static void a_function_without_remaining_stacks_has_no_row(void **state)
     assert_int_equal(w->functions.rows[0].total_weight, 17);
 }
 
-static void too_many_changes_or_changes_of_the_filter_start_over(void **state)
+FIXTURE_TEST(too_many_changes_or_changes_of_the_filter_start_over)
 {
     struct world *w = *state;
     struct fixture *f = &w->f;
@@ -134,7 +136,7 @@ static void too_many_changes_or_changes_of_the_filter_start_over(void **state)
     assert_int_equal(f->result.weight, 10);
 }
 
-static void another_range_starts_over(void **state)
+FIXTURE_TEST(another_range_starts_over)
 {
     struct world *w = *state;
     struct fixture *f = &w->f;
@@ -148,7 +150,7 @@ static void another_range_starts_over(void **state)
     assert_int_equal(f->result.since, 0);
 }
 
-static void nodes_and_frames_keep_their_numbers(void **state)
+FIXTURE_TEST(nodes_and_frames_keep_their_numbers)
 {
     struct world *w = *state;
     struct fixture *f = &w->f;
@@ -397,7 +399,7 @@ static void assert_as_new(struct world *w)
     functions_done(&inlined);
 }
 
-static void an_updated_result_equals_a_new_one(void **state)
+FIXTURE_TEST(an_updated_result_equals_a_new_one)
 {
     struct world *w = *state;
     struct fixture *f = &w->f;
@@ -430,17 +432,4 @@ static void an_updated_result_equals_a_new_one(void **state)
     assert_true(gone_on > 500 && changed > 100 && grouped > 50 && group_sums > 10);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_stack_known_later_is_moved),
-        TEST(a_function_without_remaining_stacks_has_no_row),
-        TEST(too_many_changes_or_changes_of_the_filter_start_over),
-        TEST(another_range_starts_over),
-        TEST(nodes_and_frames_keep_their_numbers),
-        TEST(an_updated_result_equals_a_new_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -24,6 +24,8 @@ static int teardown(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, setup, teardown)
+
 static struct event named(const char *name)
 {
     struct event ev;
@@ -45,7 +47,7 @@ static void skip_if_refused(const struct rate *r)
 }
 
 /* The clock of a CPU counts all time, however busy the machine is. */
-static void a_clock_counts_at_most_the_time_of_all_cpus(void **state)
+FIXTURE_TEST(a_clock_counts_at_most_the_time_of_all_cpus)
 {
     struct event ev = named("cpu-clock");
     struct rate r;
@@ -55,7 +57,7 @@ static void a_clock_counts_at_most_the_time_of_all_cpus(void **state)
     assert_true(r.per_second <= 1.01 * NS_PER_SEC * (double)sysconf(_SC_NPROCESSORS_CONF));
 }
 
-static void several_events_are_counted_and_an_unknown_one_says_why(void **state)
+FIXTURE_TEST(several_events_are_counted_and_an_unknown_one_says_why)
 {
     struct event events[3] = { named("task-clock"), named("page-faults"), named("context-switches") };
     struct rate r[3];
@@ -68,7 +70,7 @@ static void several_events_are_counted_and_an_unknown_one_says_why(void **state)
     assert_string_not_equal(r[1].why.text, "");
 }
 
-static void a_stop_ends_counting_early(void **state)
+FIXTURE_TEST(a_stop_ends_counting_early)
 {
     struct event ev = named("cpu-clock");
     atomic_bool stop = true;
@@ -77,7 +79,7 @@ static void a_stop_ends_counting_early(void **state)
     assert_false(r.counted);
 }
 
-static void an_idle_scope_is_reported(void **state)
+FIXTURE_TEST(an_idle_scope_is_reported)
 {
     struct event ev = named("cpu-clock");
     struct rate r;
@@ -90,7 +92,7 @@ static void an_idle_scope_is_reported(void **state)
     assert_non_null(strstr(r.why.text, "CPU"));
 }
 
-static void the_proposed_period_is_the_smallest_round_one_within_the_budget(void **state)
+TEST(the_proposed_period_is_the_smallest_round_one_within_the_budget)
 {
     assert_int_equal(rate_period_for(0, rate_budget(CALLCHAIN_NONE, 1, RATE_BUDGET_PERCENT)), 1);
     for (int mode = CALLCHAIN_NONE; mode <= CALLCHAIN_LBR; mode++) {
@@ -109,7 +111,7 @@ static void the_proposed_period_is_the_smallest_round_one_within_the_budget(void
 
 /* Of machines with few and many CPUs, from quiet to hopeless: the cost is within the budget, and twice as
  * many stacks would exceed it. */
-static void stacks_of_waits_fit_the_budget(void **state)
+TEST(stacks_of_waits_fit_the_budget)
 {
     for (uint32_t cpus = 1; cpus <= 512; cpus *= 8)
         for (double switches = 10; switches < 1e8; switches *= 1.7) {
@@ -132,7 +134,7 @@ static void stacks_of_waits_fit_the_budget(void **state)
 }
 
 /* The wakeups of all threads are seen, although only a few are in the scope. */
-static void many_wakeups_take_no_stacks_from_few_waits(void **state)
+TEST(many_wakeups_take_no_stacks_from_few_waits)
 {
     struct rate_waits r = { .switches = 400, .stacks = { 200, 500000 } };
     uint32_t n[2];
@@ -141,7 +143,7 @@ static void many_wakeups_take_no_stacks_from_few_waits(void **state)
     assert_true(rate_waits_cost(&r, CALLCHAIN_FP, n) <= 2 * RATE_BUDGET_PERCENT / 100);
 }
 
-static void each_step_takes_fewer_stacks_down_to_none(void **state)
+TEST(each_step_takes_fewer_stacks_down_to_none)
 {
     uint32_t n = 1, steps = 0;
     for (uint32_t next; n != LIVE_NO_STACKS; n = next, steps++) {
@@ -152,18 +154,4 @@ static void each_step_takes_fewer_stacks_down_to_none(void **state)
     assert_true(rate_waits_fewer(LIVE_NO_STACKS) == LIVE_NO_STACKS);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_clock_counts_at_most_the_time_of_all_cpus, setup, teardown),
-        cmocka_unit_test_setup_teardown(several_events_are_counted_and_an_unknown_one_says_why, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_stop_ends_counting_early, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_idle_scope_is_reported, setup, teardown),
-        cmocka_unit_test(the_proposed_period_is_the_smallest_round_one_within_the_budget),
-        cmocka_unit_test(stacks_of_waits_fit_the_budget),
-        cmocka_unit_test(many_wakeups_take_no_stacks_from_few_waits),
-        cmocka_unit_test(each_step_takes_fewer_stacks_down_to_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

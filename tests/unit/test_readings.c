@@ -33,6 +33,8 @@ static int teardown(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, setup, teardown)
+
 static bool keep_member(void *ctx, struct record *one, uint32_t member)
 {
     (void)ctx;
@@ -54,7 +56,7 @@ static uint32_t take_reading(uint32_t tid, const uint64_t *words, size_t n)
 #define TAKE(tid, ...)                                                                                       \
     take_reading(tid, (uint64_t[]){ __VA_ARGS__ }, sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
-static void each_member_gets_its_count_since_the_previous_sample(void **state)
+FIXTURE_TEST(each_member_gets_its_count_since_the_previous_sample)
 {
     assert_int_equal(TAKE(1, 2, 1000, 7, 50, 8), 2);
     assert_int_equal(handed[0].period, 1000);
@@ -69,7 +71,7 @@ static void each_member_gets_its_count_since_the_previous_sample(void **state)
     assert_int_equal(handed[1].period, 2);
 }
 
-static void counters_of_each_cpu_are_kept_apart(void **state)
+FIXTURE_TEST(counters_of_each_cpu_are_kept_apart)
 {
     TAKE(1, 2, 1000, 7, 50, 8);
     assert_int_equal(TAKE(1, 2, 300, 17, 5, 18), 2);
@@ -77,7 +79,7 @@ static void counters_of_each_cpu_are_kept_apart(void **state)
     assert_int_equal(handed[1].period, 5);
 }
 
-static void unchanged_counters_are_left_out(void **state)
+FIXTURE_TEST(unchanged_counters_are_left_out)
 {
     TAKE(1, 3, 1000, 7, 50, 8, 4, 9);
     assert_int_equal(TAKE(1, 3, 2000, 7, 50, 8, 5, 9), 2);
@@ -89,7 +91,7 @@ static void unchanged_counters_are_left_out(void **state)
 }
 
 /* PERF_SAMPLE_READ of inherited events: the id is the parent's, the value the task's own. */
-static void inherited_counters_count_by_task(void **state)
+FIXTURE_TEST(inherited_counters_count_by_task)
 {
     layout.per_task = true;
     TAKE(100, 2, 1000, 7, 50, 8);
@@ -100,7 +102,7 @@ static void inherited_counters_count_by_task(void **state)
     assert_int_equal(handed[1].period, 5);
 }
 
-static void a_counter_that_decreased_was_reset(void **state)
+FIXTURE_TEST(a_counter_that_decreased_was_reset)
 {
     TAKE(1, 2, 1000, 7, 50, 8);
     TAKE(1, 2, 30, 7, 60, 8);
@@ -108,7 +110,7 @@ static void a_counter_that_decreased_was_reset(void **state)
     assert_int_equal(handed[1].period, 10);
 }
 
-static void a_group_that_was_multiplexed_is_marked(void **state)
+FIXTURE_TEST(a_group_that_was_multiplexed_is_marked)
 {
     layout.read_format = GROUP | TIMES;
     TAKE(1, 2, 1000, 1000, 500, 7, 50, 8);
@@ -120,7 +122,7 @@ static void a_group_that_was_multiplexed_is_marked(void **state)
     assert_false(handed[0].partly);
 }
 
-static void counts_of_a_multiplexed_group_are_scaled(void **state)
+FIXTURE_TEST(counts_of_a_multiplexed_group_are_scaled)
 {
     layout.read_format = GROUP | TIMES;
     TAKE(1, 2, 1000, 1000, 500, 7, 50, 8);
@@ -134,7 +136,7 @@ static void counts_of_a_multiplexed_group_are_scaled(void **state)
 }
 
 /* Each task has its own times if it has its own counters. */
-static void inherited_counters_are_scaled_by_task(void **state)
+FIXTURE_TEST(inherited_counters_are_scaled_by_task)
 {
     layout.read_format = GROUP | TIMES;
     layout.per_task = true;
@@ -166,7 +168,7 @@ static uint64_t run_on_two_cpus(uint32_t tid, uint32_t slices, uint32_t part, ui
     return counted;
 }
 
-static void the_counters_of_a_task_on_several_cpus_are_scaled_together(void **state)
+FIXTURE_TEST(the_counters_of_a_task_on_several_cpus_are_scaled_together)
 {
     uint64_t marked;
     layout.read_format = GROUP | TIMES;
@@ -180,7 +182,7 @@ static void the_counters_of_a_task_on_several_cpus_are_scaled_together(void **st
     assert_in_range(marked, 1900, 2000);
 }
 
-static void a_task_counted_wherever_it_ran_is_neither_scaled_nor_marked(void **state)
+FIXTURE_TEST(a_task_counted_wherever_it_ran_is_neither_scaled_nor_marked)
 {
     uint64_t marked;
     layout.read_format = GROUP | TIMES;
@@ -195,7 +197,7 @@ static void a_task_counted_wherever_it_ran_is_neither_scaled_nor_marked(void **s
 }
 
 /* Its counters were enabled one after the other, and the values restart as another task's. */
-static void times_of_a_task_that_decrease_give_no_share(void **state)
+FIXTURE_TEST(times_of_a_task_that_decrease_give_no_share)
 {
     layout.read_format = GROUP | TIMES;
     layout.scales = false;
@@ -206,7 +208,7 @@ static void times_of_a_task_that_decrease_give_no_share(void **state)
     }
 }
 
-static void counts_with_times_of_an_unknown_task_are_only_marked(void **state)
+FIXTURE_TEST(counts_with_times_of_an_unknown_task_are_only_marked)
 {
     layout.read_format = GROUP | TIMES;
     layout.scales = false;
@@ -215,7 +217,7 @@ static void counts_with_times_of_an_unknown_task_are_only_marked(void **state)
     assert_true(handed[0].partly);
 }
 
-static void impossible_times_scale_nothing(void **state)
+FIXTURE_TEST(impossible_times_scale_nothing)
 {
     layout.read_format = GROUP | TIMES;
     TAKE(1, 1, 1000, 0, 500, 7); /* never ran, but counted */
@@ -226,7 +228,7 @@ static void impossible_times_scale_nothing(void **state)
     assert_int_equal(handed[0].period, UINT64_MAX - 600);
 }
 
-static void a_single_counter_is_read_with_its_times(void **state)
+FIXTURE_TEST(a_single_counter_is_read_with_its_times)
 {
     layout.read_format = PERF_FORMAT_ID | TIMES;
     TAKE(1, 40, 100, 100, 7);
@@ -235,7 +237,7 @@ static void a_single_counter_is_read_with_its_times(void **state)
     assert_true(handed[0].partly);
 }
 
-static void counts_of_lost_samples_are_skipped(void **state)
+FIXTURE_TEST(counts_of_lost_samples_are_skipped)
 {
     layout.read_format = GROUP | PERF_FORMAT_LOST;
     assert_int_equal(TAKE(1, 2, 1000, 7, 3, 50, 8, 0), 2);
@@ -243,13 +245,13 @@ static void counts_of_lost_samples_are_skipped(void **state)
     assert_int_equal(handed[1].period, 50);
 }
 
-static void a_member_count_beyond_the_record_is_rejected(void **state)
+FIXTURE_TEST(a_member_count_beyond_the_record_is_rejected)
 {
     assert_int_equal(TAKE(1, UINT64_MAX, 1000, 7), 1);
     assert_int_equal(handed[0].period, 1000);
 }
 
-static void readings_of_tasks_no_longer_seen_are_dropped(void **state)
+FIXTURE_TEST(readings_of_tasks_no_longer_seen_are_dropped)
 {
     layout.per_task = true;
     TAKE(7, 1, 1000, 7);
@@ -261,27 +263,4 @@ static void readings_of_tasks_no_longer_seen_are_dropped(void **state)
     assert_int_equal(handed[0].period, 5);
 }
 
-int main(void)
-{
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(each_member_gets_its_count_since_the_previous_sample),
-        CASE(counters_of_each_cpu_are_kept_apart),
-        CASE(unchanged_counters_are_left_out),
-        CASE(inherited_counters_count_by_task),
-        CASE(a_counter_that_decreased_was_reset),
-        CASE(a_group_that_was_multiplexed_is_marked),
-        CASE(counts_of_a_multiplexed_group_are_scaled),
-        CASE(inherited_counters_are_scaled_by_task),
-        CASE(the_counters_of_a_task_on_several_cpus_are_scaled_together),
-        CASE(a_task_counted_wherever_it_ran_is_neither_scaled_nor_marked),
-        CASE(times_of_a_task_that_decrease_give_no_share),
-        CASE(counts_with_times_of_an_unknown_task_are_only_marked),
-        CASE(impossible_times_scale_nothing),
-        CASE(a_single_counter_is_read_with_its_times),
-        CASE(counts_of_lost_samples_are_skipped),
-        CASE(a_member_count_beyond_the_record_is_rejected),
-        CASE(readings_of_tasks_no_longer_seen_are_dropped),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

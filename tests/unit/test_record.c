@@ -124,7 +124,7 @@ static void parse_bytes(const struct bytes *b, struct record *r)
 
 #define BOTH_ORDERS(swap) for (int swap = 0; swap < 2; swap++)
 
-static void sample_gives_its_fields_and_chain(void **state)
+TEST(sample_gives_its_fields_and_chain)
 {
     struct bytes b;
     struct record r;
@@ -154,7 +154,7 @@ static void sample_gives_its_fields_and_chain(void **state)
     }
 }
 
-static void a_chain_longer_than_its_record_is_refused(void **state)
+TEST(a_chain_longer_than_its_record_is_refused)
 {
     struct bytes b;
     struct record r;
@@ -231,7 +231,7 @@ static void put_full_tail(struct bytes *b)
     put64(b, 0);
 }
 
-static void sample_with_every_field_is_read_in_the_kernels_order(void **state)
+TEST(sample_with_every_field_is_read_in_the_kernels_order)
 {
     struct bytes b;
     struct record r;
@@ -273,7 +273,7 @@ static void sample_with_every_field_is_read_in_the_kernels_order(void **state)
     }
 }
 
-static void a_sample_without_registers_and_stack_is_short(void **state)
+TEST(a_sample_without_registers_and_stack_is_short)
 {
     struct record_layout l = { .sample_type =
                                    PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_WEIGHT_STRUCT,
@@ -292,7 +292,7 @@ static void a_sample_without_registers_and_stack_is_short(void **state)
     assert_int_equal(r.sample.ins_lat, 2);
 }
 
-static void mmap_is_executable_unless_marked_as_data(void **state)
+TEST(mmap_is_executable_unless_marked_as_data)
 {
     struct bytes b;
     struct record r;
@@ -327,7 +327,7 @@ static void begin_mmap2(struct bytes *b, bool swap, uint16_t misc)
     put64(b, 0);
 }
 
-static void mmap2_gives_device_and_inode(void **state)
+TEST(mmap2_gives_device_and_inode)
 {
     struct bytes b;
     struct record r;
@@ -355,7 +355,7 @@ static void mmap2_gives_device_and_inode(void **state)
     }
 }
 
-static void mmap2_gives_a_build_id_of_at_most_20_bytes(void **state)
+TEST(mmap2_gives_a_build_id_of_at_most_20_bytes)
 {
     struct bytes b;
     struct record r;
@@ -379,7 +379,7 @@ static void mmap2_gives_a_build_id_of_at_most_20_bytes(void **state)
     }
 }
 
-static void an_unterminated_name_is_refused(void **state)
+TEST(an_unterminated_name_is_refused)
 {
     struct bytes b;
     struct record r;
@@ -391,7 +391,7 @@ static void an_unterminated_name_is_refused(void **state)
     assert_false(record_parse(b.data, b.n, &usual, &r, NULL));
 }
 
-static void comm_says_whether_it_was_an_exec(void **state)
+TEST(comm_says_whether_it_was_an_exec)
 {
     struct bytes b;
     struct record r;
@@ -411,7 +411,7 @@ static void comm_says_whether_it_was_an_exec(void **state)
     }
 }
 
-static void fork_and_exit_give_parents(void **state)
+TEST(fork_and_exit_give_parents)
 {
     struct bytes b;
     struct record r;
@@ -434,7 +434,7 @@ static void fork_and_exit_give_parents(void **state)
     }
 }
 
-static void lost_samples_are_counted_in_both_records(void **state)
+TEST(lost_samples_are_counted_in_both_records)
 {
     struct bytes b;
     struct record r;
@@ -456,7 +456,7 @@ static void lost_samples_are_counted_in_both_records(void **state)
     }
 }
 
-static void throttle_and_unthrottle_give_the_event(void **state)
+TEST(throttle_and_unthrottle_give_the_event)
 {
     struct bytes b;
     struct record r;
@@ -474,7 +474,7 @@ static void throttle_and_unthrottle_give_the_event(void **state)
     }
 }
 
-static void ksymbol_gives_address_and_name(void **state)
+TEST(ksymbol_gives_address_and_name)
 {
     struct bytes b;
     struct record r;
@@ -497,7 +497,7 @@ static void ksymbol_gives_address_and_name(void **state)
 }
 
 /* The kernel adds the size of a sample_id for each earlier listener, and does not write these bytes. */
-static void records_of_bpf_programs_may_end_in_unwritten_bytes(void **state)
+TEST(records_of_bpf_programs_may_end_in_unwritten_bytes)
 {
     struct bytes b;
     struct record r;
@@ -526,7 +526,7 @@ static void records_of_bpf_programs_may_end_in_unwritten_bytes(void **state)
             }
 }
 
-static void cgroup_gives_id_and_path(void **state)
+TEST(cgroup_gives_id_and_path)
 {
     struct bytes b;
     struct record r;
@@ -542,7 +542,7 @@ static void cgroup_gives_id_and_path(void **state)
     }
 }
 
-static void namespaces_are_no_more_than_there_are(void **state)
+TEST(namespaces_are_no_more_than_there_are)
 {
     struct bytes b;
     struct record r;
@@ -567,7 +567,7 @@ static void namespaces_are_no_more_than_there_are(void **state)
     }
 }
 
-static void switches_give_the_other_task(void **state)
+TEST(switches_give_the_other_task)
 {
     struct bytes b;
     struct record r;
@@ -588,7 +588,7 @@ static void switches_give_the_other_task(void **state)
     }
 }
 
-static void unknown_kernel_record_keeps_its_body_and_id(void **state)
+TEST(unknown_kernel_record_keeps_its_body_and_id)
 {
     struct bytes b;
     struct record r;
@@ -601,7 +601,7 @@ static void unknown_kernel_record_keeps_its_body_and_id(void **state)
     assert_ptr_equal(r.body, b.data + 8);
 }
 
-static void user_space_record_has_no_id(void **state)
+TEST(user_space_record_has_no_id)
 {
     struct bytes b;
     struct record r;
@@ -614,7 +614,7 @@ static void user_space_record_has_no_id(void **state)
     assert_false(record_time(b.data, b.n, &usual, &v));
 }
 
-static void record_without_id_all_has_no_time(void **state)
+TEST(record_without_id_all_has_no_time)
 {
     struct record_layout l = usual;
     struct bytes b;
@@ -631,7 +631,7 @@ static void record_without_id_all_has_no_time(void **state)
     assert_false(record_time(b.data, b.n, &l, &v));
 }
 
-static void impossible_sizes_are_refused(void **state)
+TEST(impossible_sizes_are_refused)
 {
     struct bytes b;
     struct record r;
@@ -647,30 +647,4 @@ static void impossible_sizes_are_refused(void **state)
     assert_false(record_parse(b.data, b.n, &usual, &r, &e));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sample_gives_its_fields_and_chain),
-        cmocka_unit_test(a_chain_longer_than_its_record_is_refused),
-        cmocka_unit_test(sample_with_every_field_is_read_in_the_kernels_order),
-        cmocka_unit_test(a_sample_without_registers_and_stack_is_short),
-        cmocka_unit_test(mmap_is_executable_unless_marked_as_data),
-        cmocka_unit_test(mmap2_gives_device_and_inode),
-        cmocka_unit_test(mmap2_gives_a_build_id_of_at_most_20_bytes),
-        cmocka_unit_test(an_unterminated_name_is_refused),
-        cmocka_unit_test(comm_says_whether_it_was_an_exec),
-        cmocka_unit_test(fork_and_exit_give_parents),
-        cmocka_unit_test(lost_samples_are_counted_in_both_records),
-        cmocka_unit_test(throttle_and_unthrottle_give_the_event),
-        cmocka_unit_test(ksymbol_gives_address_and_name),
-        cmocka_unit_test(records_of_bpf_programs_may_end_in_unwritten_bytes),
-        cmocka_unit_test(cgroup_gives_id_and_path),
-        cmocka_unit_test(namespaces_are_no_more_than_there_are),
-        cmocka_unit_test(switches_give_the_other_task),
-        cmocka_unit_test(unknown_kernel_record_keeps_its_body_and_id),
-        cmocka_unit_test(user_space_record_has_no_id),
-        cmocka_unit_test(record_without_id_all_has_no_time),
-        cmocka_unit_test(impossible_sizes_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -48,6 +48,8 @@ static int teardown(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, setup, teardown)
+
 static void write_bytes(struct ring *r, const void *bytes, size_t n)
 {
     uint8_t *data = (uint8_t *)(uintptr_t)r->data;
@@ -91,7 +93,7 @@ static uint32_t drain(struct fixture *f, uint32_t rings, uint64_t until_ns)
     return f->n_out;
 }
 
-static void records_of_many_rings_are_delivered_in_time_order(void **state)
+FIXTURE_TEST(records_of_many_rings_are_delivered_in_time_order)
 {
     struct fixture *f = *state;
     for (uint64_t t = 1; t <= 200; t++)
@@ -103,7 +105,7 @@ static void records_of_many_rings_are_delivered_in_time_order(void **state)
         assert_int_equal(f->rings[i].page->data_tail, f->rings[i].page->data_head);
 }
 
-static void records_that_are_too_new_stay_for_the_next_drain(void **state)
+FIXTURE_TEST(records_that_are_too_new_stay_for_the_next_drain)
 {
     struct fixture *f = *state;
     write_record(&f->rings[0], 10, 2);
@@ -118,7 +120,7 @@ static void records_that_are_too_new_stay_for_the_next_drain(void **state)
     assert_int_equal(f->out[1], 40);
 }
 
-static void a_record_across_the_rings_end_is_delivered_in_one_piece(void **state)
+FIXTURE_TEST(a_record_across_the_rings_end_is_delivered_in_one_piece)
 {
     struct fixture *f = *state;
     for (uint64_t t = 1; t < 300; t++) {
@@ -130,7 +132,7 @@ static void a_record_across_the_rings_end_is_delivered_in_one_piece(void **state
     assert_int_equal(f->order.errors, 0);
 }
 
-static void a_full_ring_is_emptied_whatever_the_time(void **state)
+FIXTURE_TEST(a_full_ring_is_emptied_whatever_the_time)
 {
     struct fixture *f = *state;
     for (int i = 0; i < 7; i++)
@@ -141,7 +143,7 @@ static void a_full_ring_is_emptied_whatever_the_time(void **state)
     assert_int_equal(f->rings[1].page->data_tail, 0);
 }
 
-static void a_record_of_size_zero_drops_the_rest_of_its_ring_only(void **state)
+FIXTURE_TEST(a_record_of_size_zero_drops_the_rest_of_its_ring_only)
 {
     struct fixture *f = *state;
     static const uint16_t sizes[] = { 0, 7, 12, 2048 };
@@ -158,7 +160,7 @@ static void a_record_of_size_zero_drops_the_rest_of_its_ring_only(void **state)
     }
 }
 
-static void a_head_beyond_the_ring_is_an_error_and_not_read(void **state)
+FIXTURE_TEST(a_head_beyond_the_ring_is_an_error_and_not_read)
 {
     struct fixture *f = *state;
     f->rings[0].page->data_head = UINT64_C(1) << 40;
@@ -170,7 +172,7 @@ static void a_head_beyond_the_ring_is_an_error_and_not_read(void **state)
     assert_int_equal(f->out[0], 5);
 }
 
-static void an_older_record_behind_a_newer_one_does_not_stall(void **state)
+FIXTURE_TEST(an_older_record_behind_a_newer_one_does_not_stall)
 {
     struct fixture *f = *state;
     write_record(&f->rings[0], 20, 2);
@@ -183,7 +185,7 @@ static void an_older_record_behind_a_newer_one_does_not_stall(void **state)
     assert_int_equal(f->out[3], 30);
 }
 
-static void absurd_time_does_not_stall(void **state)
+FIXTURE_TEST(absurd_time_does_not_stall)
 {
     struct fixture *f = *state;
     write_record(&f->rings[0], UINT64_MAX - 5, 2);
@@ -191,7 +193,7 @@ static void absurd_time_does_not_stall(void **state)
     assert_int_equal(drain(f, 1, 100), 2);
 }
 
-static void a_record_without_time_is_delivered_at_once(void **state)
+FIXTURE_TEST(a_record_without_time_is_delivered_at_once)
 {
     struct fixture *f = *state;
     struct perf_event_header h = { .type = 70, .size = 8 };
@@ -201,7 +203,7 @@ static void a_record_without_time_is_delivered_at_once(void **state)
     assert_int_equal(f->out[0], 0);
 }
 
-static void stopping_early_keeps_the_rest(void **state)
+FIXTURE_TEST(stopping_early_keeps_the_rest)
 {
     struct fixture *f = *state;
     for (uint64_t t = 1; t <= 5; t++)
@@ -213,7 +215,7 @@ static void stopping_early_keeps_the_rest(void **state)
     assert_int_equal(f->out[0], 3);
 }
 
-static void a_foreign_clock_delays_records_by_one_drain(void **state)
+FIXTURE_TEST(a_foreign_clock_delays_records_by_one_drain)
 {
     struct fixture *f = *state;
     struct order_rule rule = { .layout = &layout, .foreign_clock = true };
@@ -230,7 +232,7 @@ static void a_foreign_clock_delays_records_by_one_drain(void **state)
 }
 
 /* The kernel reports lost records only in front of the next one that fits. */
-static void a_ring_that_was_full_may_lack_records_until_its_next_one_is_read(void **state)
+FIXTURE_TEST(a_ring_that_was_full_may_lack_records_until_its_next_one_is_read)
 {
     struct fixture *f = *state;
     for (uint64_t t = 1; t <= 32; t++) /* half a ring */
@@ -262,7 +264,7 @@ static void write_lost(struct ring *r)
 }
 
 /* Not all is read at once, so that the ring fills again in front of its reader. */
-static void a_second_gap_does_not_hide_the_first(void **state)
+FIXTURE_TEST(a_second_gap_does_not_hide_the_first)
 {
     struct ring *r = &((struct fixture *)*state)->rings[0];
     for (uint64_t t = 1; t <= 62; t++)
@@ -286,7 +288,7 @@ static void a_second_gap_does_not_hide_the_first(void **state)
 }
 
 /* It filled while others were read, and is not full any more. */
-static void a_reported_loss_is_a_gap_without_a_full_ring(void **state)
+FIXTURE_TEST(a_reported_loss_is_a_gap_without_a_full_ring)
 {
     struct fixture *f = *state;
     write_record(&f->rings[0], 1, 2);
@@ -301,7 +303,7 @@ static void a_reported_loss_is_a_gap_without_a_full_ring(void **state)
     assert_false(f->order.gap);
 }
 
-static void a_ring_that_stays_empty_lacks_nothing_after_a_while(void **state)
+FIXTURE_TEST(a_ring_that_stays_empty_lacks_nothing_after_a_while)
 {
     struct ring *r = &((struct fixture *)*state)->rings[0];
     for (uint64_t t = 1; t <= 60; t++)
@@ -317,25 +319,4 @@ static void a_ring_that_stays_empty_lacks_nothing_after_a_while(void **state)
     }
 }
 
-int main(void)
-{
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(records_of_many_rings_are_delivered_in_time_order),
-        CASE(records_that_are_too_new_stay_for_the_next_drain),
-        CASE(a_record_across_the_rings_end_is_delivered_in_one_piece),
-        CASE(a_full_ring_is_emptied_whatever_the_time),
-        CASE(a_record_of_size_zero_drops_the_rest_of_its_ring_only),
-        CASE(a_head_beyond_the_ring_is_an_error_and_not_read),
-        CASE(an_older_record_behind_a_newer_one_does_not_stall),
-        CASE(absurd_time_does_not_stall),
-        CASE(a_record_without_time_is_delivered_at_once),
-        CASE(stopping_early_keeps_the_rest),
-        CASE(a_foreign_clock_delays_records_by_one_drain),
-        CASE(a_ring_that_was_full_may_lack_records_until_its_next_one_is_read),
-        CASE(a_second_gap_does_not_hide_the_first),
-        CASE(a_reported_loss_is_a_gap_without_a_full_ring),
-        CASE(a_ring_that_stays_empty_lacks_nothing_after_a_while),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -54,7 +54,7 @@ static int cfa_at(const struct unwind_rows *t, uint64_t offset)
 }
 
 /* Few rows as far apart as 32 bits allow: the index has two blocks, and is built quickly. */
-static void few_rows_may_be_far_apart(void **state)
+TEST(few_rows_may_be_far_apart)
 {
     static const uint64_t lasts[] = { INT32_MAX, UINT64_C(1) << 31, (UINT64_C(1) << 31) + 0x10, UINT32_MAX };
 
@@ -78,7 +78,7 @@ static void few_rows_may_be_far_apart(void **state)
     }
 }
 
-static void a_row_applies_up_to_the_next_one(void **state)
+TEST(a_row_applies_up_to_the_next_one)
 {
     struct unwind_rows t;
     struct unwind_row row;
@@ -100,7 +100,7 @@ static void a_row_applies_up_to_the_next_one(void **state)
     mem_free(blob);
 }
 
-static void functions_have_a_begin_and_an_end(void **state)
+TEST(functions_have_a_begin_and_an_end)
 {
     struct unwind_rows t;
     size_t size;
@@ -119,7 +119,7 @@ static void functions_have_a_begin_and_an_end(void **state)
     mem_free(blob);
 }
 
-static void a_table_names_its_module_and_machine(void **state)
+TEST(a_table_names_its_module_and_machine)
 {
     struct unwind_rows t, empty = { 0 };
     size_t size;
@@ -136,7 +136,7 @@ static void a_table_names_its_module_and_machine(void **state)
     mem_free(blob);
 }
 
-static void equal_rows_are_kept_once(void **state)
+TEST(equal_rows_are_kept_once)
 {
     struct rowbuild b = { 0 };
     struct unwind_rows t;
@@ -156,7 +156,7 @@ static void equal_rows_are_kept_once(void **state)
 }
 
 /* Far and near rows, so that blocks of the index are empty, full, and hold several. */
-static void the_index_finds_what_a_linear_search_finds(void **state)
+TEST(the_index_finds_what_a_linear_search_finds)
 {
     static uint64_t offsets[MANY];
     struct rowbuild b = { 0 };
@@ -179,7 +179,7 @@ static void the_index_finds_what_a_linear_search_finds(void **state)
     mem_free(blob);
 }
 
-static void too_many_distinct_states_end_the_table_only(void **state)
+TEST(too_many_distinct_states_end_the_table_only)
 {
     struct rowbuild b = { 0 };
     struct unwind_rows t;
@@ -195,7 +195,7 @@ static void too_many_distinct_states_end_the_table_only(void **state)
     mem_free(blob);
 }
 
-static void truncated_blobs_and_other_versions_are_refused(void **state)
+TEST(truncated_blobs_and_other_versions_are_refused)
 {
     struct unwind_rows t;
     struct error e = { 0 };
@@ -220,7 +220,7 @@ static void truncated_blobs_and_other_versions_are_refused(void **state)
     mem_free(blob);
 }
 
-static void a_wrong_index_stays_within_the_table(void **state)
+TEST(a_wrong_index_stays_within_the_table)
 {
     struct unwind_rows t;
     struct unwind_row row;
@@ -238,7 +238,7 @@ static void a_wrong_index_stays_within_the_table(void **state)
     mem_free(blob);
 }
 
-static void no_rows_give_no_table(void **state)
+TEST(no_rows_give_no_table)
 {
     struct rowbuild b = { 0 };
     struct error e = { 0 };
@@ -250,20 +250,4 @@ static void no_rows_give_no_table(void **state)
     rowbuild_done(&b);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(few_rows_may_be_far_apart),
-        cmocka_unit_test(a_row_applies_up_to_the_next_one),
-        cmocka_unit_test(functions_have_a_begin_and_an_end),
-        cmocka_unit_test(a_table_names_its_module_and_machine),
-        cmocka_unit_test(equal_rows_are_kept_once),
-        cmocka_unit_test(the_index_finds_what_a_linear_search_finds),
-        cmocka_unit_test(too_many_distinct_states_end_the_table_only),
-        cmocka_unit_test(truncated_blobs_and_other_versions_are_refused),
-        cmocka_unit_test(a_wrong_index_stays_within_the_table),
-        cmocka_unit_test(no_rows_give_no_table),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -15,7 +15,7 @@ static struct running_at of(uint32_t tid)
     return (struct running_at){ .tid = tid };
 }
 
-static void threads_are_counted_while_they_run(void **state)
+TEST(threads_are_counted_while_they_run)
 {
     struct running r = { .n = 0 };
     running_switch_in(&r, on(0, 11));
@@ -29,7 +29,7 @@ static void threads_are_counted_while_they_run(void **state)
     running_done(&r);
 }
 
-static void a_preempted_thread_does_not_run(void **state)
+TEST(a_preempted_thread_does_not_run)
 {
     struct running r = { .n = 0 };
     running_switch_in(&r, on(0, 11));
@@ -41,7 +41,7 @@ static void a_preempted_thread_does_not_run(void **state)
     running_done(&r);
 }
 
-static void a_thread_that_ran_before_is_counted_from_its_first_sample(void **state)
+TEST(a_thread_that_ran_before_is_counted_from_its_first_sample)
 {
     struct running r = { .n = 0 };
     assert_int_equal(running_sample(&r, on(0, 11)), 1);
@@ -53,7 +53,7 @@ static void a_thread_that_ran_before_is_counted_from_its_first_sample(void **sta
 }
 
 /* Without that, it would run until the CPU's next switch, which may be hours later. */
-static void a_sample_in_the_switch_itself_does_not_make_a_thread_run_on(void **state)
+TEST(a_sample_in_the_switch_itself_does_not_make_a_thread_run_on)
 {
     struct running r = { .n = 0 };
     running_switch_in(&r, on(0, 11));
@@ -64,7 +64,7 @@ static void a_sample_in_the_switch_itself_does_not_make_a_thread_run_on(void **s
     running_done(&r);
 }
 
-static void the_idle_task_is_no_thread(void **state)
+TEST(the_idle_task_is_no_thread)
 {
     struct running r = { .n = 0 };
     running_switch_in(&r, on(0, 11));
@@ -76,7 +76,7 @@ static void the_idle_task_is_no_thread(void **state)
     running_done(&r);
 }
 
-static void lost_records_end_what_is_known_of_their_cpu(void **state)
+TEST(lost_records_end_what_is_known_of_their_cpu)
 {
     struct running r = { .n = 0 };
     running_switch_in(&r, on(0, 11));
@@ -89,7 +89,7 @@ static void lost_records_end_what_is_known_of_their_cpu(void **state)
     running_done(&r);
 }
 
-static void a_cpu_runs_one_thread(void **state)
+TEST(a_cpu_runs_one_thread)
 {
     struct running r = { .n = 0 };
     for (uint32_t tid = 1; tid <= 100; tid++) { /* no switch-out is seen */
@@ -100,7 +100,7 @@ static void a_cpu_runs_one_thread(void **state)
     running_done(&r);
 }
 
-static void an_ended_thread_does_not_run(void **state)
+TEST(an_ended_thread_does_not_run)
 {
     struct running r = { .n = 0 };
     running_switch_in(&r, on(0, 11));
@@ -114,7 +114,7 @@ static void an_ended_thread_does_not_run(void **state)
     running_done(&r);
 }
 
-static void records_without_a_cpu_are_counted_by_thread(void **state)
+TEST(records_without_a_cpu_are_counted_by_thread)
 {
     struct running r = { .n = 0 };
     running_switch_in(&r, of(11));
@@ -131,18 +131,4 @@ static void records_without_a_cpu_are_counted_by_thread(void **state)
     running_done(&r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_are_counted_while_they_run),
-        cmocka_unit_test(a_preempted_thread_does_not_run),
-        cmocka_unit_test(a_thread_that_ran_before_is_counted_from_its_first_sample),
-        cmocka_unit_test(a_sample_in_the_switch_itself_does_not_make_a_thread_run_on),
-        cmocka_unit_test(the_idle_task_is_no_thread),
-        cmocka_unit_test(lost_records_end_what_is_known_of_their_cpu),
-        cmocka_unit_test(a_cpu_runs_one_thread),
-        cmocka_unit_test(an_ended_thread_does_not_run),
-        cmocka_unit_test(records_without_a_cpu_are_counted_by_thread),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -275,7 +275,7 @@ static void need_filter(void)
     }
 }
 
-static void a_worker_may_do_what_it_needs(void **state)
+TEST(a_worker_may_do_what_it_needs)
 {
     static int (*const needed[])(void) = { read_file, copy_descriptor, map_file, take_memory, write_reply };
 
@@ -286,7 +286,7 @@ static void a_worker_may_do_what_it_needs(void **state)
     close(memory_fd);
 }
 
-static void a_compromised_worker_does_no_harm(void **state)
+TEST(a_compromised_worker_does_no_harm)
 {
     static const struct {
         const char *what;
@@ -344,7 +344,7 @@ static void a_compromised_worker_does_no_harm(void **state)
 }
 
 /* Replies over the limit are errors even without a filter. */
-static void a_reply_has_a_size_limit(void **state)
+TEST(a_reply_has_a_size_limit)
 {
     open_files();
     assert_int_equal(fate_of(write_too_far), REFUSED);
@@ -404,7 +404,7 @@ static void end_child(pid_t pid)
     waitpid(pid, NULL, 0);
 }
 
-static void root_becomes_an_unused_user(void **state)
+TEST(root_becomes_an_unused_user)
 {
     char why[512], text[256];
     unsigned long a, b, group;
@@ -455,7 +455,7 @@ static bool enter_namespace(void)
     return write_proc("/proc/self/gid_map", groups);
 }
 
-static void root_of_a_namespace_without_other_users_has_no_capabilities(void **state)
+TEST(root_of_a_namespace_without_other_users_has_no_capabilities)
 {
     char why[512], text[256];
     pid_t pid = confined_child(why, sizeof why, enter_namespace);
@@ -496,7 +496,7 @@ static bool lose_setuid(void)
     return !syscall(SYS_capset, &head, data);
 }
 
-static void root_unable_to_change_its_user_is_refused(void **state)
+TEST(root_unable_to_change_its_user_is_refused)
 {
     char why[512];
     pid_t pid;
@@ -516,16 +516,4 @@ static void root_unable_to_change_its_user_is_refused(void **state)
     end_child(pid);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_worker_may_do_what_it_needs),
-        cmocka_unit_test(a_compromised_worker_does_no_harm),
-        cmocka_unit_test(a_reply_has_a_size_limit),
-        cmocka_unit_test(root_becomes_an_unused_user),
-        cmocka_unit_test(root_of_a_namespace_without_other_users_has_no_capabilities),
-        cmocka_unit_test(root_unable_to_change_its_user_is_refused),
-    };
-
-    SYMBOLIZER_TESTS(argc, argv, tests);
-}
+SYMBOLIZER_TEST_MAIN(NULL, NULL)

@@ -30,6 +30,8 @@ static int teardown(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, setup, teardown)
+
 static void check_error(enum error_class class, const char *word)
 {
     assert_int_equal(error.class, class);
@@ -43,7 +45,7 @@ static void check_described(const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void repeated_pids_are_listed_once(void **state)
+FIXTURE_TEST(repeated_pids_are_listed_once)
 {
     char list[64], expected[32];
     snprintf(list, sizeof list, "%d, %d,%d", getpid(), getppid(), getpid());
@@ -59,7 +61,7 @@ static void repeated_pids_are_listed_once(void **state)
     check_described(expected);
 }
 
-static void wrong_pids_are_named_and_leave_the_scope_unchanged(void **state)
+FIXTURE_TEST(wrong_pids_are_named_and_leave_the_scope_unchanged)
 {
     static const char *const bad[] = { "", "-5", "0", "1,,2", "99999999999" };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -69,7 +71,7 @@ static void wrong_pids_are_named_and_leave_the_scope_unchanged(void **state)
     assert_int_equal(scope.kind, SCOPE_ALL);
 }
 
-static void processes_are_found_by_name(void **state)
+FIXTURE_TEST(processes_are_found_by_name)
 {
     char list[64];
     pid_t pids[2];
@@ -112,7 +114,7 @@ static void processes_are_found_by_name(void **state)
     }
 }
 
-static void an_ended_pid_is_named(void **state)
+FIXTURE_TEST(an_ended_pid_is_named)
 {
     char list[32], text[32];
     pid_t pid = fork();
@@ -125,7 +127,7 @@ static void an_ended_pid_is_named(void **state)
     check_error(ERROR_MISSING, text);
 }
 
-static void users_are_found_by_name_or_number(void **state)
+FIXTURE_TEST(users_are_found_by_name_or_number)
 {
     assert_true(scope_set_user(&scope, "root", &error));
     assert_int_equal(scope.kind, SCOPE_USER);
@@ -140,7 +142,7 @@ static void users_are_found_by_name_or_number(void **state)
     assert_int_equal(scope.uid, 4123456789u);
 }
 
-static void cpu_lists_may_have_ranges(void **state)
+FIXTURE_TEST(cpu_lists_may_have_ranges)
 {
     struct cpus c;
     assert_true(cpus_parse("0-3,8\n", &c));
@@ -155,7 +157,7 @@ static void cpu_lists_may_have_ranges(void **state)
     }
 }
 
-static void cpus_must_exist(void **state)
+FIXTURE_TEST(cpus_must_exist)
 {
     struct cpus possible;
     char list[32], text[32];
@@ -173,7 +175,7 @@ static void cpus_must_exist(void **state)
     assert_int_equal(scope.n_cpus, 1);
 }
 
-static void cgroups_are_found_by_either_path(void **state)
+FIXTURE_TEST(cgroups_are_found_by_either_path)
 {
     char root[512];
     bool v2;
@@ -198,7 +200,7 @@ static void cgroups_are_found_by_either_path(void **state)
 }
 
 /* Needs no right to create one: the root cgroup has all processes. */
-static void some_processes_of_cgroups_are_listed(void **state)
+FIXTURE_TEST(some_processes_of_cgroups_are_listed)
 {
     uint32_t all, some, none;
     if (!scope_cgroup_root((char[512]){ 0 }, 512, NULL, &error)) {
@@ -217,7 +219,7 @@ static void some_processes_of_cgroups_are_listed(void **state)
     assert_int_equal(none, 0);
 }
 
-static void nested_cgroups_are_refused(void **state)
+FIXTURE_TEST(nested_cgroups_are_refused)
 {
     char root[512], list[1100];
     DIR *d = scope_cgroup_root(root, sizeof root, NULL, &error) ? opendir(root) : NULL;
@@ -243,7 +245,7 @@ static void nested_cgroups_are_refused(void **state)
     assert_false(scope_set_cgroup(&scope, "/,/no/such/group", &error));
 }
 
-static void descriptions_name_cpus_and_unfollowed_children(void **state)
+FIXTURE_TEST(descriptions_name_cpus_and_unfollowed_children)
 {
     char list[16], text[64];
     assert_true(scope_set_cpus(&scope, "0", &error));
@@ -255,7 +257,7 @@ static void descriptions_name_cpus_and_unfollowed_children(void **state)
     check_described(text);
 }
 
-static void new_processes_can_be_left_out_of_tasks_only(void **state)
+FIXTURE_TEST(new_processes_can_be_left_out_of_tasks_only)
 {
     for (int kind = SCOPE_ALL; kind <= SCOPE_CGROUP; kind++) {
         scope.kind = (enum scope_kind)kind;
@@ -264,7 +266,7 @@ static void new_processes_can_be_left_out_of_tasks_only(void **state)
     }
 }
 
-static void copies_share_nothing(void **state)
+FIXTURE_TEST(copies_share_nothing)
 {
     struct scope copy;
     char list[16];
@@ -297,7 +299,7 @@ static struct record sample_of(uint32_t pid, uint32_t tid)
 /* Numbers above pid_max: no such process can exist. */
 #define GHOST 4194400
 
-static void targets_follow_forks(void **state)
+FIXTURE_TEST(targets_follow_forks)
 {
     uint32_t id = GHOST;
     struct scope s = { .kind = SCOPE_PIDS, .ids = &id, .n_ids = 1 };
@@ -323,7 +325,7 @@ static void targets_follow_forks(void **state)
     targets_done(&t);
 }
 
-static void targets_without_follow_leave_children_out(void **state)
+FIXTURE_TEST(targets_without_follow_leave_children_out)
 {
     uint32_t id = GHOST;
     struct scope s = { .kind = SCOPE_TIDS, .ids = &id, .n_ids = 1 };
@@ -341,7 +343,7 @@ static void targets_without_follow_leave_children_out(void **state)
     targets_done(&t);
 }
 
-static void tasks_of_a_user_are_distinguished_from_others(void **state)
+FIXTURE_TEST(tasks_of_a_user_are_distinguished_from_others)
 {
     struct scope s = { .kind = SCOPE_USER, .uid = geteuid() };
     struct targets t;
@@ -362,7 +364,7 @@ static void tasks_of_a_user_are_distinguished_from_others(void **state)
     targets_done(&t);
 }
 
-static void targets_stay_bounded_in_a_fork_storm(void **state)
+FIXTURE_TEST(targets_stay_bounded_in_a_fork_storm)
 {
     uint32_t id = (uint32_t)getpid();
     struct scope s = { .kind = SCOPE_PIDS, .ids = &id, .n_ids = 1 };
@@ -377,7 +379,7 @@ static void targets_stay_bounded_in_a_fork_storm(void **state)
     targets_done(&t);
 }
 
-static void a_zombie_is_not_alive(void **state)
+FIXTURE_TEST(a_zombie_is_not_alive)
 {
     struct targets t;
     siginfo_t info;
@@ -393,7 +395,7 @@ static void a_zombie_is_not_alive(void **state)
     waitpid(pid, NULL, 0);
 }
 
-static void scopes_are_equal_if_everything_in_them_is(void **state)
+FIXTURE_TEST(scopes_are_equal_if_everything_in_them_is)
 {
     struct scope other;
     char list[32];
@@ -423,29 +425,4 @@ static void scopes_are_equal_if_everything_in_them_is(void **state)
     scope_done(&other);
 }
 
-int main(void)
-{
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(repeated_pids_are_listed_once),
-        CASE(wrong_pids_are_named_and_leave_the_scope_unchanged),
-        CASE(processes_are_found_by_name),
-        CASE(an_ended_pid_is_named),
-        CASE(users_are_found_by_name_or_number),
-        CASE(cpu_lists_may_have_ranges),
-        CASE(cpus_must_exist),
-        CASE(cgroups_are_found_by_either_path),
-        CASE(some_processes_of_cgroups_are_listed),
-        CASE(nested_cgroups_are_refused),
-        CASE(descriptions_name_cpus_and_unfollowed_children),
-        CASE(new_processes_can_be_left_out_of_tasks_only),
-        CASE(copies_share_nothing),
-        CASE(scopes_are_equal_if_everything_in_them_is),
-        CASE(targets_follow_forks),
-        CASE(targets_without_follow_leave_children_out),
-        CASE(tasks_of_a_user_are_distinguished_from_others),
-        CASE(targets_stay_bounded_in_a_fork_storm),
-        CASE(a_zombie_is_not_alive),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

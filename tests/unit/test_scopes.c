@@ -6,6 +6,8 @@
 #include "symbols/lines.h"
 #include "unit_test.h"
 
+#define FIXTURE_TEST(name) TEST_WITH(name, lines_set_up, lines_tear_down)
+
 #define LONG_ENOUGH (60 * NS_PER_SEC)
 #define NAMES_MAX   64
 
@@ -109,7 +111,7 @@ static void check(const char *dir)
     assert_int_equal(n, sizeof expected / sizeof *expected);
 }
 
-static void functions_without_a_linkage_name_are_named_with_their_scopes(void **state)
+FIXTURE_TEST(functions_without_a_linkage_name_are_named_with_their_scopes)
 {
     static const char *const options[] = { "", "-gdwarf-4", "-gdwarf-5 -gsplit-dwarf",
                                            "-gdwarf-4 -fdebug-types-section", "-flto -gdwarf-5" };
@@ -122,7 +124,7 @@ static void functions_without_a_linkage_name_are_named_with_their_scopes(void **
             check(*state);
 }
 
-static void entries_that_dwz_moved_keep_their_scopes(void **state)
+FIXTURE_TEST(entries_that_dwz_moved_keep_their_scopes)
 {
     if (!compile(*state, "") ||
         !lines_run(*state, "cp scopes.cpp two.cpp && sed -i 's/work/more/; s/main/rest/' two.cpp &&"
@@ -131,15 +133,4 @@ static void entries_that_dwz_moved_keep_their_scopes(void **state)
     check(*state);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(functions_without_a_linkage_name_are_named_with_their_scopes,
-                                        lines_set_up, lines_tear_down),
-        cmocka_unit_test_setup_teardown(entries_that_dwz_moved_keep_their_scopes, lines_set_up,
-                                        lines_tear_down),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -11,28 +11,28 @@ static size_t count_below(size_t n, uint32_t x)
     return SEARCH_FIRST(i, 0, n, values[i] >= x);
 }
 
-static void an_empty_range_gives_its_end(void **state)
+TEST(an_empty_range_gives_its_end)
 {
     assert_int_equal(SEARCH_FIRST(i, 0, 0, true), 0);
     assert_int_equal(SEARCH_FIRST(i, 4, 4, false), 4);
     assert_int_equal(SEARCH_FIRST(i, 4, 2, true), 4);
 }
 
-static void one_value_is_before_or_after(void **state)
+TEST(one_value_is_before_or_after)
 {
     assert_int_equal(count_below(1, 2), 0);
     assert_int_equal(count_below(1, 3), 0);
     assert_int_equal(count_below(1, 4), 1);
 }
 
-static void the_first_of_equal_values_is_found(void **state)
+TEST(the_first_of_equal_values_is_found)
 {
     assert_int_equal(count_below(6, 5), 1);
     assert_int_equal(SEARCH_FIRST(i, 0, 6, values[i] > 5), 4);
     assert_int_equal(SEARCH_FIRST(i, 2, 6, values[i] >= 5), 2);
 }
 
-static void every_length_and_value_matches_a_scan(void **state)
+TEST(every_length_and_value_matches_a_scan)
 {
     for (size_t from = 0; from <= 6; from++)
         for (size_t to = from; to <= 6; to++)
@@ -44,7 +44,7 @@ static void every_length_and_value_matches_a_scan(void **state)
             }
 }
 
-static void a_huge_range_takes_one_step_per_bit(void **state)
+TEST(a_huge_range_takes_one_step_per_bit)
 {
     unsigned steps = 0;
 
@@ -54,15 +54,4 @@ static void a_huge_range_takes_one_step_per_bit(void **state)
     assert_int_equal(SEARCH_FIRST(i, 0, SIZE_MAX, true), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_range_gives_its_end),
-        cmocka_unit_test(one_value_is_before_or_after),
-        cmocka_unit_test(the_first_of_equal_values_is_found),
-        cmocka_unit_test(every_length_and_value_matches_a_scan),
-        cmocka_unit_test(a_huge_range_takes_one_step_per_bit),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -14,7 +14,7 @@ static struct event end_of(const char *key, uint8_t shift)
     return ev;
 }
 
-static void a_filter_selects_bits_of_the_key(void **state)
+TEST(a_filter_selects_bits_of_the_key)
 {
     struct event thread = end_of("common_pid", 0), sector = end_of("sector", 3);
     struct live_selection s = { .one_in = 8, .rest = 5 };
@@ -32,7 +32,7 @@ static void a_filter_selects_bits_of_the_key(void **state)
     assert_string_equal(filter, "((new == 2 || new == 3)) && ((!(sector & 8)))");
 }
 
-static void the_longest_filter_fits_the_kernels_limit(void **state)
+TEST(the_longest_filter_fits_the_kernels_limit)
 {
     struct event thread = end_of("common_pid", 0), socket = end_of("skaddr", 3);
     struct live_selection s = { .one_in = 1024, .rest = 1, .n_followed = LIVE_FOLLOWED_MAX };
@@ -51,7 +51,7 @@ static void the_longest_filter_fits_the_kernels_limit(void **state)
     assert_true(filter[1] != 'x');
 }
 
-static void operations_of_a_cpu_are_selected_by_opening(void **state)
+TEST(operations_of_a_cpu_are_selected_by_opening)
 {
     struct event ev = end_of(EVENT_KEY_CPU, 0);
     struct live_selection s = { .one_in = 2, .rest = 1 };
@@ -75,7 +75,7 @@ static uint32_t chosen(double per_second, uint32_t one_in, uint32_t most, bool l
     return out[0];
 }
 
-static void fewer_are_sampled_at_once_and_more_with_a_margin(void **state)
+TEST(fewer_are_sampled_at_once_and_more_with_a_margin)
 {
     assert_int_equal(chosen(1000, 0, 64, false), 1);
     uint32_t n = chosen(500000, 1, 64, false);
@@ -89,7 +89,7 @@ static void fewer_are_sampled_at_once_and_more_with_a_margin(void **state)
     assert_int_equal(chosen(1000, 64, 64, true), 64);
 }
 
-static void rare_operations_are_all_sampled(void **state)
+TEST(rare_operations_are_all_sampled)
 {
     struct rate_operations rows[] = { { 2000000, 0, 64 }, { 100, 1, 64 }, { 300, 2, 64 }, { 300, 2, 64 } };
     uint32_t n[4];
@@ -108,7 +108,7 @@ static void rare_operations_are_all_sampled(void **state)
     assert_true(n[2] == 1 && n[3] == 1);
 }
 
-static void the_calm_before_more_is_sampled(void **state)
+TEST(the_calm_before_more_is_sampled)
 {
     struct thin_calm c = { 0 };
     uint64_t s = UINT64_C(1000000000);
@@ -122,15 +122,4 @@ static void the_calm_before_more_is_sampled(void **state)
     assert_true(thin_is_calm(&c, true, false, 139 * s));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_filter_selects_bits_of_the_key),
-        cmocka_unit_test(the_longest_filter_fits_the_kernels_limit),
-        cmocka_unit_test(operations_of_a_cpu_are_selected_by_opening),
-        cmocka_unit_test(fewer_are_sampled_at_once_and_more_with_a_margin),
-        cmocka_unit_test(rare_operations_are_all_sampled),
-        cmocka_unit_test(the_calm_before_more_is_sampled),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

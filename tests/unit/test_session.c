@@ -13,7 +13,9 @@
 #include "session/session_state.h"
 #include "unwind/arch.h"
 
-static void a_childs_function_is_found_by_name(void **state)
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
+FIXTURE_TEST(a_childs_function_is_found_by_name)
 {
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 50 && share_of("session_test_spin") > 90);
@@ -21,7 +23,7 @@ static void a_childs_function_is_found_by_name(void **state)
     assert_int_equal(view.all_samples, view.result.samples + view.idle_samples);
 }
 
-static void groupings_divide_the_samples_by_their_key(void **state)
+FIXTURE_TEST(groupings_divide_the_samples_by_their_key)
 {
     char comm[16] = "", label[64];
     open_on(session_test_spin);
@@ -56,7 +58,7 @@ static void groupings_divide_the_samples_by_their_key(void **state)
     assert_int_equal(function_named("session_test_spin"), 0);
 }
 
-static void zooms_keep_only_the_named_samples(void **state)
+FIXTURE_TEST(zooms_keep_only_the_named_samples)
 {
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 20 && share_of("session_test_spin") > 50);
@@ -85,7 +87,7 @@ static void zooms_keep_only_the_named_samples(void **state)
     assert_int_equal(run_query(), 0);
 }
 
-static void cpu_zooms_add_up(void **state)
+FIXTURE_TEST(cpu_zooms_add_up)
 {
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 20);
@@ -98,7 +100,7 @@ static void cpu_zooms_add_up(void **state)
     assert_int_equal(sum, all);
 }
 
-static void a_filter_keeps_stacks_with_a_matching_name(void **state)
+FIXTURE_TEST(a_filter_keeps_stacks_with_a_matching_name)
 {
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 20 && share_of("session_test_spin") > 50);
@@ -109,7 +111,7 @@ static void a_filter_keeps_stacks_with_a_matching_name(void **state)
     assert_int_equal(run_query(), 0);
 }
 
-static void modes_separate_kernel_and_user(void **state)
+FIXTURE_TEST(modes_separate_kernel_and_user)
 {
     open_on(session_test_spin_and_call);
     session_get_status(session, &status);
@@ -128,7 +130,7 @@ static void modes_separate_kernel_and_user(void **state)
     assert_int_equal(user + kernel, all);
 }
 
-static void idle_time_is_hidden_until_it_is_requested(void **state)
+FIXTURE_TEST(idle_time_is_hidden_until_it_is_requested)
 {
     open_or_skip();
     if (session_running_scope(session)->own) {
@@ -150,7 +152,7 @@ static void idle_time_is_hidden_until_it_is_requested(void **state)
     assert_int_equal(view.all_samples, busy + idle);
 }
 
-static void a_snapshot_stays_while_sampling_goes_on(void **state)
+FIXTURE_TEST(a_snapshot_stays_while_sampling_goes_on)
 {
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 20);
@@ -177,7 +179,7 @@ static bool freezes_what_just_ran(uint64_t looked_ns)
     return view.result.last_ns >= now_ns - NS_PER_SEC / 5;
 }
 
-static void freezing_collects_pending_samples_first(void **state)
+FIXTURE_TEST(freezing_collects_pending_samples_first)
 {
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 20);
@@ -194,7 +196,7 @@ static uint64_t own_cpu_ns(void)
     return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
-static void an_ended_target_uses_no_cpu_time(void **state)
+FIXTURE_TEST(an_ended_target_uses_no_cpu_time)
 {
     char list[32];
     snprintf(list, sizeof list, "%d,%d", (int)start_child(session_test_spin),
@@ -211,7 +213,7 @@ static void an_ended_target_uses_no_cpu_time(void **state)
     assert_true(own_cpu_ns() - cpu_ns < NS_PER_SEC / 4);
 }
 
-static void clearing_drops_samples_and_thaws(void **state)
+FIXTURE_TEST(clearing_drops_samples_and_thaws)
 {
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 200);
@@ -225,7 +227,7 @@ static void clearing_drops_samples_and_thaws(void **state)
     assert_true(view.result.first_ns + 50 * NS_PER_MS > cleared_ns);
 }
 
-static void an_explicit_range_gives_its_samples(void **state)
+FIXTURE_TEST(an_explicit_range_gives_its_samples)
 {
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 200);
@@ -245,7 +247,7 @@ static void an_explicit_range_gives_its_samples(void **state)
     assert_true(half > 0 && half < all);
 }
 
-static void the_status_names_event_and_scope(void **state)
+FIXTURE_TEST(the_status_names_event_and_scope)
 {
     open_on(session_test_spin);
     WAIT_UNTIL((session_get_status(session, &status), status.samples >= 20 && status.user_percent >= 0));
@@ -268,7 +270,7 @@ static void the_status_names_event_and_scope(void **state)
     assert_true(cpu > 0 && cpu < 101);
 }
 
-static void an_ended_target_is_reported(void **state)
+FIXTURE_TEST(an_ended_target_is_reported)
 {
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() > 0);
@@ -296,7 +298,7 @@ static bool sleeps(pid_t pid)
 }
 
 /* It may end with its first sample. */
-static void the_maps_of_a_target_are_read_before_it_is_sampled(void **state)
+FIXTURE_TEST(the_maps_of_a_target_are_read_before_it_is_sampled)
 {
     pid_t pid = start_child(sleep_until_killed);
     WAIT_UNTIL(sleeps(pid)); /* and is not sampled from then on */
@@ -312,7 +314,7 @@ static void the_maps_of_a_target_are_read_before_it_is_sampled(void **state)
     assert_int_equal(status.samples, 0);
 }
 
-static void processes_are_listed_by_their_share(void **state)
+FIXTURE_TEST(processes_are_listed_by_their_share)
 {
     struct session_listing got = { 0 };
     open_on(session_test_spin);
@@ -333,7 +335,7 @@ static void processes_are_listed_by_their_share(void **state)
     session_listing_done(&got);
 }
 
-static void cgroups_are_a_tree_with_the_samples_below(void **state)
+FIXTURE_TEST(cgroups_are_a_tree_with_the_samples_below)
 {
     struct session_listing got = { 0 };
     open_on(session_test_spin);
@@ -355,7 +357,7 @@ static void cgroups_are_a_tree_with_the_samples_below(void **state)
     session_listing_done(&got);
 }
 
-static void unread_lists_do_no_harm(void **state)
+FIXTURE_TEST(unread_lists_do_no_harm)
 {
     open_on(session_test_spin);
     for (int i = 0; i < 50; i++) {
@@ -366,7 +368,7 @@ static void unread_lists_do_no_harm(void **state)
     session = NULL;
 }
 
-static void a_window_ends_now_even_if_nothing_runs(void **state)
+FIXTURE_TEST(a_window_ends_now_even_if_nothing_runs)
 {
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 20);
@@ -383,7 +385,7 @@ static void a_window_ends_now_even_if_nothing_runs(void **state)
 }
 
 /* As if /proc of a process that hangs in the kernel were read. */
-static void closing_does_not_wait_for_a_hung_collector(void **state)
+FIXTURE_TEST(closing_does_not_wait_for_a_hung_collector)
 {
     scope_to(&cfg.scope, start_child(session_test_spin));
     pid_t pid = fork();
@@ -413,7 +415,7 @@ static char *const *shell(const char *script)
     return argv;
 }
 
-static void events_of_one_list_are_sampled_together(void **state)
+FIXTURE_TEST(events_of_one_list_are_sampled_together)
 {
     assert_true(event_parse("task-clock", &cfg.events[1], &error));
     cfg.n_events = 2;
@@ -430,7 +432,7 @@ static void events_of_one_list_are_sampled_together(void **state)
     assert_true(run_query() >= 20);
 }
 
-static void the_first_event_that_opened_is_shown(void **state)
+FIXTURE_TEST(the_first_event_that_opened_is_shown)
 {
     cfg.events[0] = (struct event){ .name = "no-such-counter", .kind = EVENT_SOFTWARE };
     cfg.events[0].attr.type = PERF_TYPE_SOFTWARE;
@@ -452,7 +454,7 @@ static void the_first_event_that_opened_is_shown(void **state)
     assert_true(run_query() >= 10);
 }
 
-static void a_picked_event_is_sampled_alone(void **state)
+FIXTURE_TEST(a_picked_event_is_sampled_alone)
 {
     assert_true(event_parse("task-clock", &cfg.events[1], &error));
     cfg.n_events = 2;
@@ -473,7 +475,7 @@ static void a_picked_event_is_sampled_alone(void **state)
     WAIT_UNTIL(run_query() > then);
 }
 
-static void removing_an_event_keeps_the_samples_of_the_others(void **state)
+FIXTURE_TEST(removing_an_event_keeps_the_samples_of_the_others)
 {
     struct session_chosen *list;
     uint32_t n, kept = 0;
@@ -513,7 +515,7 @@ static void removing_an_event_keeps_the_samples_of_the_others(void **state)
     assert_string_equal(status.event, "cpu-clock");
 }
 
-static void switching_keeps_earlier_samples(void **state)
+FIXTURE_TEST(switching_keeps_earlier_samples)
 {
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 100);
@@ -542,7 +544,7 @@ static void assert_stack_mode(enum callchain_mode mode, uint32_t stack_bytes, co
     assert_string_equal(status.stacks, says);
 }
 
-static void the_header_names_the_stack_mode(void **state)
+FIXTURE_TEST(the_header_names_the_stack_mode)
 {
     open_on(session_test_spin);
     if (!unwind_arch_regs_mask(unwind_arch_native())) {
@@ -562,7 +564,7 @@ static void the_header_names_the_stack_mode(void **state)
     WAIT_UNTIL(run_query() > kept + 20);
 }
 
-static void the_header_says_when_auto_copies_less(void **state)
+FIXTURE_TEST(the_header_says_when_auto_copies_less)
 {
     cfg.callchain = CALLCHAIN_AUTO;
     open_on(session_test_spin);
@@ -600,7 +602,7 @@ static bool auto_copies_less(void)
     return strcmp(status.stacks, "auto") != 0;
 }
 
-static void frequent_events_get_smaller_stack_copies(void **state)
+FIXTURE_TEST(frequent_events_get_smaller_stack_copies)
 {
     assert_true(event_parse("page-faults", &cfg.events[0], &error));
     cfg.freq_hz = 0;
@@ -617,7 +619,7 @@ static void frequent_events_get_smaller_stack_copies(void **state)
     WAIT_UNTIL((session_get_status(session, &status), status.samples > kept + 1000));
 }
 
-static void a_failed_switch_keeps_the_previous_events(void **state)
+FIXTURE_TEST(a_failed_switch_keeps_the_previous_events)
 {
     open_on(session_test_spin);
     WAIT_UNTIL(run_query() >= 20);
@@ -639,7 +641,7 @@ static void a_failed_switch_keeps_the_previous_events(void **state)
     WAIT_UNTIL(run_query() > before + 20);
 }
 
-static void a_new_scope_also_filters_earlier_samples(void **state)
+FIXTURE_TEST(a_new_scope_also_filters_earlier_samples)
 {
     pid_t first = start_child(session_test_spin), second = start_child(session_test_spin);
     open_or_skip();
@@ -665,7 +667,7 @@ static void a_new_scope_also_filters_earlier_samples(void **state)
     assert_int_equal(run_query(), mine);
 }
 
-static void children_that_ended_are_shown_after_a_change_of_rate(void **state)
+FIXTURE_TEST(children_that_ended_are_shown_after_a_change_of_rate)
 {
     cfg.command = shell("i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done;"
                         "(while [ $i -lt 200000 ]; do i=$((i+1)); done); exec sleep 60");
@@ -719,7 +721,7 @@ static void touch_pages_slowly(void)
 }
 
 /* The new source is opened before the old one is closed: meanwhile both have each fault. */
-static void a_change_of_the_source_neither_loses_nor_doubles_samples(void **state)
+FIXTURE_TEST(a_change_of_the_source_neither_loses_nor_doubles_samples)
 {
     char go = 1;
     long faults = 0;
@@ -749,7 +751,7 @@ static void a_change_of_the_source_neither_loses_nor_doubles_samples(void **stat
 }
 
 /* By default, users other than root have locked memory for one source only. */
-static void a_switch_does_not_shrink_the_rings_for_good(void **state)
+FIXTURE_TEST(a_switch_does_not_shrink_the_rings_for_good)
 {
     pid_t spinning = start_child(session_test_spin);
     if (geteuid() == 0) {
@@ -801,7 +803,7 @@ static int run_command(const char *script)
     return session_command_status(session);
 }
 
-static void a_command_is_sampled_until_it_ends(void **state)
+FIXTURE_TEST(a_command_is_sampled_until_it_ends)
 {
     assert_int_equal(run_command("i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exit 3"), 3);
     session_stop(session);
@@ -811,7 +813,7 @@ static void a_command_is_sampled_until_it_ends(void **state)
     assert_int_equal(samples_of_group("sh") + samples_of_group("dash") + samples_of_group("bash"), samples);
 }
 
-static void a_short_command_is_shown_completely(void **state)
+FIXTURE_TEST(a_short_command_is_shown_completely)
 {
     run_command("i=0; while [ $i -lt 10000 ]; do i=$((i+1)); done");
     session_stop(session);
@@ -820,7 +822,7 @@ static void a_short_command_is_shown_completely(void **state)
     assert_int_equal(run_query(), status.samples);
 }
 
-static void a_missing_command_is_an_error(void **state)
+FIXTURE_TEST(a_missing_command_is_an_error)
 {
     static char *argv[] = { "/no/such/command", NULL };
     cfg.command = argv;
@@ -832,7 +834,7 @@ static void a_missing_command_is_an_error(void **state)
     assert_int_equal(error.class, ERROR_MISSING);
 }
 
-static void a_command_starts_with_default_signals(void **state)
+FIXTURE_TEST(a_command_starts_with_default_signals)
 {
     void (*before)(int) = signal(SIGPIPE, SIG_IGN);
     int ended = run_command("kill -PIPE $$; exit 1");
@@ -849,7 +851,7 @@ static bool is_in_log(const char *text)
     return false;
 }
 
-static void a_commands_output_goes_to_the_log_while_the_screen_is_shown(void **state)
+FIXTURE_TEST(a_commands_output_goes_to_the_log_while_the_screen_is_shown)
 {
     cfg.command_to_log = true;
     run_command("printf one-; sleep 0.3; echo two; printf three; read nothing || exit 4");
@@ -859,7 +861,7 @@ static void a_commands_output_goes_to_the_log_while_the_screen_is_shown(void **s
 }
 
 /* Without a limit per read the collector would do nothing else. */
-static void a_command_that_prints_without_end_is_sampled(void **state)
+FIXTURE_TEST(a_command_that_prints_without_end_is_sampled)
 {
     cfg.command_to_log = true;
     cfg.command = shell("exec yes");
@@ -870,7 +872,7 @@ static void a_command_that_prints_without_end_is_sampled(void **state)
 }
 
 /* Its time is added to this process when it is reaped, at once. */
-static void the_commands_cpu_time_is_not_flametops_overhead(void **state)
+FIXTURE_TEST(the_commands_cpu_time_is_not_flametops_overhead)
 {
     assert_int_equal(run_command("i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done"), 0);
     double most = 0;
@@ -890,7 +892,7 @@ static int open_fds(void)
     return n;
 }
 
-static void failures_leak_no_descriptors(void **state)
+FIXTURE_TEST(failures_leak_no_descriptors)
 {
     struct rlimit before, low;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -906,54 +908,4 @@ static void failures_leak_no_descriptors(void **state)
     }
 }
 
-int main(int argc, char **argv)
-{
-#define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        WITH_SETUP(a_childs_function_is_found_by_name),
-        WITH_SETUP(groupings_divide_the_samples_by_their_key),
-        WITH_SETUP(zooms_keep_only_the_named_samples),
-        WITH_SETUP(cpu_zooms_add_up),
-        WITH_SETUP(a_filter_keeps_stacks_with_a_matching_name),
-        WITH_SETUP(modes_separate_kernel_and_user),
-        WITH_SETUP(idle_time_is_hidden_until_it_is_requested),
-        WITH_SETUP(a_snapshot_stays_while_sampling_goes_on),
-        WITH_SETUP(freezing_collects_pending_samples_first),
-        WITH_SETUP(an_ended_target_uses_no_cpu_time),
-        WITH_SETUP(clearing_drops_samples_and_thaws),
-        WITH_SETUP(an_explicit_range_gives_its_samples),
-        WITH_SETUP(the_status_names_event_and_scope),
-        WITH_SETUP(an_ended_target_is_reported),
-        WITH_SETUP(the_maps_of_a_target_are_read_before_it_is_sampled),
-        WITH_SETUP(processes_are_listed_by_their_share),
-        WITH_SETUP(cgroups_are_a_tree_with_the_samples_below),
-        WITH_SETUP(unread_lists_do_no_harm),
-        WITH_SETUP(a_window_ends_now_even_if_nothing_runs),
-        WITH_SETUP(closing_does_not_wait_for_a_hung_collector),
-        WITH_SETUP(events_of_one_list_are_sampled_together),
-        WITH_SETUP(the_first_event_that_opened_is_shown),
-        WITH_SETUP(a_picked_event_is_sampled_alone),
-        WITH_SETUP(removing_an_event_keeps_the_samples_of_the_others),
-        WITH_SETUP(switching_keeps_earlier_samples),
-        WITH_SETUP(the_header_names_the_stack_mode),
-        WITH_SETUP(the_header_says_when_auto_copies_less),
-        WITH_SETUP(frequent_events_get_smaller_stack_copies),
-        WITH_SETUP(a_failed_switch_keeps_the_previous_events),
-        WITH_SETUP(a_new_scope_also_filters_earlier_samples),
-        WITH_SETUP(children_that_ended_are_shown_after_a_change_of_rate),
-        WITH_SETUP(a_switch_does_not_shrink_the_rings_for_good),
-        WITH_SETUP(a_change_of_the_source_neither_loses_nor_doubles_samples),
-        WITH_SETUP(a_command_is_sampled_until_it_ends),
-        WITH_SETUP(a_short_command_is_shown_completely),
-        WITH_SETUP(a_missing_command_is_an_error),
-        WITH_SETUP(a_command_starts_with_default_signals),
-        WITH_SETUP(a_commands_output_goes_to_the_log_while_the_screen_is_shown),
-        WITH_SETUP(a_command_that_prints_without_end_is_sampled),
-        WITH_SETUP(the_commands_cpu_time_is_not_flametops_overhead),
-        WITH_SETUP(failures_leak_no_descriptors),
-    };
-
-    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
-        symbol_worker_main(3);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+WORKER_TEST_MAIN(NULL, NULL)

@@ -111,7 +111,7 @@ static void sample_under_both_names(uint64_t *before)
     assert_true(*before > 50);
 }
 
-static void samples_keep_the_name_valid_at_their_time(void **state)
+TEST_WITH(samples_keep_the_name_valid_at_their_time, setup, teardown)
 {
     uint64_t before, after;
 
@@ -161,7 +161,7 @@ static void wait_for_samples(uint64_t more)
     assert_true(status.samples >= more);
 }
 
-static void a_map_is_read_even_without_queries(void **state)
+TEST_WITH(a_map_is_read_even_without_queries, setup, teardown)
 {
     uint64_t next_ns;
 
@@ -189,7 +189,7 @@ static void open_what_was_written(void)
     session_settle(session, 60 * NS_PER_SEC);
 }
 
-static void a_written_profile_keeps_both(void **state)
+TEST_WITH(a_written_profile_keeps_both, setup, teardown)
 {
     uint64_t before, after, written;
 
@@ -260,6 +260,8 @@ static int teardown_dump(void **state)
     return teardown(state);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, setup_dump, teardown_dump)
+
 static void open_on_dump(void)
 {
 #ifdef NO_CODE
@@ -279,7 +281,7 @@ static void run_page_for_a_moment(void)
     run_page_with_dump();
 }
 
-static void a_dump_names_code_of_a_process_that_ended_before_the_first_query(void **state)
+FIXTURE_TEST(a_dump_names_code_of_a_process_that_ended_before_the_first_query)
 {
     pid_t pid;
 
@@ -337,7 +339,7 @@ static uint64_t change_the_past(void)
     return changed_ns;
 }
 
-static void samples_are_named_by_the_times_of_a_dump(void **state)
+FIXTURE_TEST(samples_are_named_by_the_times_of_a_dump)
 {
     uint64_t changed_ns;
 
@@ -348,7 +350,7 @@ static void samples_are_named_by_the_times_of_a_dump(void **state)
     check_dated(changed_ns);
 }
 
-static void code_moved_over_other_code_replaces_it_at_its_time(void **state)
+FIXTURE_TEST(code_moved_over_other_code_replaces_it_at_its_time)
 {
     struct jitdump_maker m = { .time_ns = clock_now_ns() };
 
@@ -363,7 +365,7 @@ static void code_moved_over_other_code_replaces_it_at_its_time(void **state)
     check_dated(m.time_ns);
 }
 
-static void several_changes_between_two_reads_are_distinguished(void **state)
+FIXTURE_TEST(several_changes_between_two_reads_are_distinguished)
 {
     static const char *const names[] = { "before", "one", "two", "three", "four" };
     uint64_t since[6] = { 1, 0, 0, 0, 0, UINT64_MAX };
@@ -384,7 +386,7 @@ static void several_changes_between_two_reads_are_distinguished(void **state)
     }
 }
 
-static void a_written_profile_keeps_the_times_of_a_dump(void **state)
+FIXTURE_TEST(a_written_profile_keeps_the_times_of_a_dump)
 {
     uint64_t changed_ns, before, after, written;
 
@@ -417,7 +419,7 @@ static const char *find_cause(struct doctor *d, struct doctor_row *row)
     return row->cause;
 }
 
-static void the_doctor_says_why_code_has_no_name(void **state)
+TEST_WITH(the_doctor_says_why_code_has_no_name, setup, teardown)
 {
     struct doctor d = { 0 };
     struct doctor_row row;
@@ -439,24 +441,4 @@ static void the_doctor_says_why_code_has_no_name(void **state)
     doctor_done(&d);
 }
 
-#define ON_A_DUMP(test) cmocka_unit_test_setup_teardown(test, setup_dump, teardown_dump)
-#define ON_A_PAGE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        ON_A_PAGE(samples_keep_the_name_valid_at_their_time),
-        ON_A_PAGE(a_map_is_read_even_without_queries),
-        ON_A_PAGE(a_written_profile_keeps_both),
-        ON_A_DUMP(a_dump_names_code_of_a_process_that_ended_before_the_first_query),
-        ON_A_DUMP(samples_are_named_by_the_times_of_a_dump),
-        ON_A_DUMP(code_moved_over_other_code_replaces_it_at_its_time),
-        ON_A_DUMP(several_changes_between_two_reads_are_distinguished),
-        ON_A_DUMP(a_written_profile_keeps_the_times_of_a_dump),
-        ON_A_PAGE(the_doctor_says_why_code_has_no_name),
-    };
-
-    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
-        symbol_worker_main(3);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+WORKER_TEST_MAIN(NULL, NULL)

@@ -17,7 +17,7 @@ static void assert_nothing_at(const struct spans *s, uint64_t address)
     assert_false(spans_find(s, address, &what));
 }
 
-static void the_innermost_range_is_found(void **state)
+TEST(the_innermost_range_is_found)
 {
     struct spans s = { 0 };
 
@@ -35,7 +35,7 @@ static void the_innermost_range_is_found(void **state)
     spans_done(&s);
 }
 
-static void the_later_of_equal_ranges_is_found(void **state)
+TEST(the_later_of_equal_ranges_is_found)
 {
     struct spans s = { 0 };
 
@@ -47,7 +47,7 @@ static void the_later_of_equal_ranges_is_found(void **state)
     spans_done(&s);
 }
 
-static void an_empty_or_crossed_range_is_left_out(void **state)
+TEST(an_empty_or_crossed_range_is_left_out)
 {
     struct spans s = { 0 };
 
@@ -59,7 +59,7 @@ static void an_empty_or_crossed_range_is_left_out(void **state)
     spans_done(&s);
 }
 
-static void the_ends_of_the_address_space_are_ordinary(void **state)
+TEST(the_ends_of_the_address_space_are_ordinary)
 {
     struct spans s = { 0 };
 
@@ -91,7 +91,7 @@ static void check_narrow(const struct spans *s, const struct span *all, uint32_t
     assert_int_equal(high, highest);
 }
 
-static void lookups_agree_with_a_linear_search(void **state)
+TEST(lookups_agree_with_a_linear_search)
 {
     struct spans s = { 0 };
     struct span all[300];
@@ -119,16 +119,4 @@ static void lookups_agree_with_a_linear_search(void **state)
     spans_done(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_innermost_range_is_found),
-        cmocka_unit_test(the_later_of_equal_ranges_is_found),
-        cmocka_unit_test(an_empty_or_crossed_range_is_left_out),
-        cmocka_unit_test(the_ends_of_the_address_space_are_ordinary),
-        cmocka_unit_test(lookups_agree_with_a_linear_search),
-    };
-
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

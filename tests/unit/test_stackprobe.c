@@ -114,7 +114,7 @@ static unsigned copies_of_calls(struct stackprobe *p)
     return n_taken;
 }
 
-static void frames_are_copied_each_time_a_tracepoint_is_met(void **state)
+TEST(frames_are_copied_each_time_a_tracepoint_is_met)
 {
     uint64_t id;
     struct stackprobe *p = met(STACKPROBE_TRACEPOINTS, "syscalls", "sys_enter_getppid", &id);
@@ -125,7 +125,7 @@ static void frames_are_copied_each_time_a_tracepoint_is_met(void **state)
     stackprobe_close(p);
 }
 
-static void a_tracepoint_has_its_program_until_the_last_user_leaves(void **state)
+TEST(a_tracepoint_has_its_program_until_the_last_user_leaves)
 {
     uint64_t id;
     struct stackprobe *p = met(STACKPROBE_TRACEPOINTS, "syscalls", "sys_enter_getppid", &id);
@@ -141,7 +141,7 @@ static void a_tracepoint_has_its_program_until_the_last_user_leaves(void **state
     stackprobe_close(p);
 }
 
-static void frames_are_copied_when_a_wait_begins(void **state)
+TEST(frames_are_copied_when_a_wait_begins)
 {
     uint64_t id;
     struct stackprobe *p = met(STACKPROBE_WAITS, "sched", "sched_switch", &id);
@@ -191,7 +191,7 @@ static void sample_once(const struct stackprobe_layout *layout, uint64_t state)
     assert_true(taken.time_ns <= clock_now_ns());
 }
 
-static void frames_are_copied_with_each_sample(void **state)
+TEST(frames_are_copied_with_each_sample)
 {
     struct stackprobe_layout layout = layout_of(STACKPROBE_NONE);
 
@@ -210,7 +210,7 @@ static void frames_are_copied_with_each_sample(void **state)
     }
 }
 
-static void a_thread_has_its_own_state(void **state)
+TEST(a_thread_has_its_own_state)
 {
     struct stackprobe_layout layout = layout_of(offsetof(struct fake_record, frame));
 
@@ -222,7 +222,7 @@ static void a_thread_has_its_own_state(void **state)
 }
 
 /* current names another thread, as when this one has released the interpreter's lock. */
-static void a_thread_is_found_in_the_list(void **state)
+TEST(a_thread_is_found_in_the_list)
 {
     struct fake_state own = { (uintptr_t)pthread_self(), &outer, &state_of_thread };
     struct fake_state *first = &other_state;
@@ -250,7 +250,7 @@ static void a_thread_is_found_in_the_list(void **state)
     other_state.next = NULL;
 }
 
-static void a_cycle_of_frames_ends(void **state)
+TEST(a_cycle_of_frames_ends)
 {
     struct stackprobe_layout layout = layout_of(STACKPROBE_NONE);
 
@@ -261,7 +261,7 @@ static void a_cycle_of_frames_ends(void **state)
     assert_int_not_equal(taken.rest, 0);
 }
 
-static void unreadable_memory_is_zero(void **state)
+TEST(unreadable_memory_is_zero)
 {
     struct stackprobe_layout layout = layout_of(STACKPROBE_NONE);
 
@@ -274,17 +274,4 @@ static void unreadable_memory_is_zero(void **state)
     assert_int_equal(taken.frames[1].code, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frames_are_copied_with_each_sample),
-        cmocka_unit_test(frames_are_copied_each_time_a_tracepoint_is_met),
-        cmocka_unit_test(a_tracepoint_has_its_program_until_the_last_user_leaves),
-        cmocka_unit_test(frames_are_copied_when_a_wait_begins),
-        cmocka_unit_test(a_thread_has_its_own_state),
-        cmocka_unit_test(a_thread_is_found_in_the_list),
-        cmocka_unit_test(a_cycle_of_frames_ends),
-        cmocka_unit_test(unreadable_memory_is_zero),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

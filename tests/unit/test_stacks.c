@@ -3,7 +3,7 @@
 #include "profile/stacks.h"
 #include "unit_test.h"
 
-static void a_frame_is_interned_by_module_and_offset(void **state)
+TEST(a_frame_is_interned_by_module_and_offset)
 {
     struct stacks *s = stacks_new();
     uint32_t a = stacks_frame(s, 1, 0x1000);
@@ -18,7 +18,7 @@ static void a_frame_is_interned_by_module_and_offset(void **state)
     stacks_free(s);
 }
 
-static void no_module_with_offset_zero_is_a_frame(void **state)
+TEST(no_module_with_offset_zero_is_a_frame)
 {
     struct stacks *s = stacks_new();
     uint32_t a = stacks_frame(s, 0, 0);
@@ -29,7 +29,7 @@ static void no_module_with_offset_zero_is_a_frame(void **state)
     stacks_free(s);
 }
 
-static void a_child_is_interned_by_parent_and_frame(void **state)
+TEST(a_child_is_interned_by_parent_and_frame)
 {
     struct stacks *s = stacks_new();
     uint32_t f = stacks_frame(s, 1, 1), g = stacks_frame(s, 1, 2);
@@ -48,7 +48,7 @@ static void a_child_is_interned_by_parent_and_frame(void **state)
     stacks_free(s);
 }
 
-static void a_stack_is_moved_onto_another_from_any_ancestor(void **state)
+TEST(a_stack_is_moved_onto_another_from_any_ancestor)
 {
     struct stacks *s = stacks_new();
     uint32_t f = stacks_frame(s, 1, 1), g = stacks_frame(s, 1, 2), h = stacks_frame(s, 1, 3);
@@ -63,7 +63,7 @@ static void a_stack_is_moved_onto_another_from_any_ancestor(void **state)
 
 #define MANY 20000
 
-static void many_frames_and_nodes_keep_their_ids_when_the_tables_grow(void **state)
+TEST(many_frames_and_nodes_keep_their_ids_when_the_tables_grow)
 {
     struct stacks *s = stacks_new();
     uint32_t *node = mem_array(MANY, sizeof *node), *frame = mem_array(MANY, sizeof *frame);
@@ -84,7 +84,7 @@ static void many_frames_and_nodes_keep_their_ids_when_the_tables_grow(void **sta
     stacks_free(s);
 }
 
-static void compacting_keeps_marked_nodes_and_their_ancestors_in_order(void **state)
+TEST(compacting_keeps_marked_nodes_and_their_ancestors_in_order)
 {
     struct stacks *s = stacks_new();
     uint32_t f[5];
@@ -116,7 +116,7 @@ static void compacting_keeps_marked_nodes_and_their_ancestors_in_order(void **st
     stacks_free(s);
 }
 
-static void an_interrupted_frame_is_a_separate_frame(void **state)
+TEST(an_interrupted_frame_is_a_separate_frame)
 {
     struct stacks *s = stacks_new();
     uint8_t keep[4] = { 0, 0, 1, 1 };
@@ -137,7 +137,7 @@ static void an_interrupted_frame_is_a_separate_frame(void **state)
     stacks_free(s);
 }
 
-static void kept_nodes_are_found_after_compacting(void **state)
+TEST(kept_nodes_are_found_after_compacting)
 {
     struct stacks *s = stacks_new();
     uint8_t keep[3] = { 0, 0, 1 };
@@ -152,7 +152,7 @@ static void kept_nodes_are_found_after_compacting(void **state)
     stacks_free(s);
 }
 
-static void compacting_everything_frees_the_memory(void **state)
+TEST(compacting_everything_frees_the_memory)
 {
     struct stacks *s = stacks_new();
     size_t empty = stacks_bytes(s), full;
@@ -173,7 +173,7 @@ static void compacting_everything_frees_the_memory(void **state)
     stacks_free(s);
 }
 
-static void keeping_the_leaf_of_a_deep_chain_keeps_all_of_it(void **state)
+TEST(keeping_the_leaf_of_a_deep_chain_keeps_all_of_it)
 {
     struct stacks *s = stacks_new();
     uint8_t *keep = mem_array(MANY + 1, 1);
@@ -191,19 +191,4 @@ static void keeping_the_leaf_of_a_deep_chain_keeps_all_of_it(void **state)
     stacks_free(s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_frame_is_interned_by_module_and_offset),
-        cmocka_unit_test(no_module_with_offset_zero_is_a_frame),
-        cmocka_unit_test(a_child_is_interned_by_parent_and_frame),
-        cmocka_unit_test(a_stack_is_moved_onto_another_from_any_ancestor),
-        cmocka_unit_test(many_frames_and_nodes_keep_their_ids_when_the_tables_grow),
-        cmocka_unit_test(compacting_keeps_marked_nodes_and_their_ancestors_in_order),
-        cmocka_unit_test(an_interrupted_frame_is_a_separate_frame),
-        cmocka_unit_test(kept_nodes_are_found_after_compacting),
-        cmocka_unit_test(compacting_everything_frees_the_memory),
-        cmocka_unit_test(keeping_the_leaf_of_a_deep_chain_keeps_all_of_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -17,7 +17,7 @@ static struct supplied_symbols *parse_symbols(const char *text)
     return g;
 }
 
-static void written_symbols_are_read_back(void **state)
+TEST(written_symbols_are_read_back)
 {
     const uint8_t id[] = { 1, 0xff };
     const struct symbol function = { SYMBOL_FOUND, SYMBOL_CLASS_CXX, "f(int, char)", 0x100,
@@ -64,7 +64,7 @@ static void written_symbols_are_read_back(void **state)
     buf_done(&text);
 }
 
-static void a_replaced_file_has_its_own_names(void **state)
+TEST(a_replaced_file_has_its_own_names)
 {
     struct module other = { .kind = MODULE_FILE, .path = "/lib/a.so", .ino = 2 };
     struct supplied_symbols *g =
@@ -75,7 +75,7 @@ static void a_replaced_file_has_its_own_names(void **state)
     supplied_free(g);
 }
 
-static void damaged_lines_are_skipped(void **state)
+TEST(damaged_lines_are_skipped)
 {
     const struct module a = { .kind = MODULE_FILE, .path = "/a" };
     struct symbol symbol;
@@ -98,7 +98,7 @@ static void damaged_lines_are_skipped(void **state)
     supplied_free(g);
 }
 
-static void other_formats_are_refused(void **state)
+TEST(other_formats_are_refused)
 {
     struct error e = { 0 };
     assert_null(supplied_parse("flametop names 2\n", 17, &e));
@@ -106,14 +106,4 @@ static void other_formats_are_refused(void **state)
     assert_int_equal(e.class, ERROR_FORMAT);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(written_symbols_are_read_back),
-        cmocka_unit_test(a_replaced_file_has_its_own_names),
-        cmocka_unit_test(damaged_lines_are_skipped),
-        cmocka_unit_test(other_formats_are_refused),
-    };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -20,6 +20,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, NULL, tear_down)
+
 static const char *text(const char *of)
 {
     buf_clear(&out);
@@ -41,7 +43,7 @@ static const char *label(const char *of, int columns)
     return buf_str(&out);
 }
 
-static void nothing_in_a_name_ends_an_element_or_a_value(void **state)
+FIXTURE_TEST(nothing_in_a_name_ends_an_element_or_a_value)
 {
     assert_string_equal(text("</text><a b=\"c\">&amp;]]>"),
                         "&lt;/text&gt;&lt;a b=&quot;c&quot;&gt;&amp;amp;]]&gt;");
@@ -55,7 +57,7 @@ static void nothing_in_a_name_ends_an_element_or_a_value(void **state)
     assert_string_equal(text("\xef\xbf\xbf"), "\xef\xbf\xbd"); /* U+FFFF, which XML forbids */
 }
 
-static void nothing_in_a_name_ends_a_script_or_a_string(void **state)
+FIXTURE_TEST(nothing_in_a_name_ends_a_script_or_a_string)
 {
     assert_string_equal(json("</script>]]>\"\\"), "\"\\u003c/script\\u003e]]\\u003e\\u0022\\u005c\"");
     assert_string_equal(json("a\nb\x02\xff"), "\"a\\u000ab\\ufffd\\ufffd\"");
@@ -63,7 +65,7 @@ static void nothing_in_a_name_ends_a_script_or_a_string(void **state)
     assert_string_equal(json("'ä"), "\"'ä\"");
 }
 
-static void labels_drop_template_arguments_first(void **state)
+FIXTURE_TEST(labels_drop_template_arguments_first)
 {
     const char *name = "shop::Cart<std::pair<int, int> >::add";
     assert_string_equal(label(name, 40), "shop::Cart&lt;std::pair&lt;int, int&gt; &gt;::add");
@@ -82,7 +84,7 @@ static uint32_t colour(enum svg_palette palette, bool hash, const char *name, en
     return svg_colour_of(&(struct nametree_func){ .name = name, .module = "", .class = class }, &o);
 }
 
-static void hashed_colours_match_flamegraph_pl(void **state)
+TEST(hashed_colours_match_flamegraph_pl)
 {
     assert_float_equal(svg_name_hash("main", false), 0.363351, 1e-6);
     assert_float_equal(svg_name_hash("do_syscall_64", true), 0.557297, 1e-6);
@@ -102,7 +104,7 @@ static bool is_green(uint32_t c)
     return (c >> 8 & 0xff) >= 200 && c >> 16 < 111;
 }
 
-static void java_and_js_palettes_distinguish_kinds_of_code(void **state)
+TEST(java_and_js_palettes_distinguish_kinds_of_code)
 {
     assert_true(is_orange(colour(SVG_JAVA, false, "do_syscall_64", SYMBOL_CLASS_KERNEL)));
     assert_true(is_green(colour(SVG_JAVA, false, "Spin.run", SYMBOL_CLASS_JIT)));
@@ -116,7 +118,7 @@ static void java_and_js_palettes_distinguish_kinds_of_code(void **state)
                      colour(SVG_AQUA, true, "Builtin:x", SYMBOL_CLASS_JIT));
 }
 
-static void larger_differences_have_stronger_colours(void **state)
+TEST(larger_differences_have_stronger_colours)
 {
     uint32_t same = svg_difference_colour(0, 10, false), some = svg_difference_colour(2, 10, false);
     uint32_t more = svg_difference_colour(10, 10, false), less = svg_difference_colour(-10, 10, false);
@@ -128,7 +130,7 @@ static void larger_differences_have_stronger_colours(void **state)
     assert_int_equal(svg_difference_colour(-10, 10, true), more);
 }
 
-static void backgrounds_are_named_or_numbers(void **state)
+TEST(backgrounds_are_named_or_numbers)
 {
     uint32_t c[2];
     assert_true(svg_background("blue", c) && c[0] == 0xeeeeee && c[1] == 0xe0e0ff);
@@ -145,7 +147,7 @@ static void write_file(const char *path, const char *content)
     assert_true(outfile_commit(&o, &error));
 }
 
-static void a_palette_map_gives_colours_and_gets_new_ones(void **state)
+FIXTURE_TEST(a_palette_map_gives_colours_and_gets_new_ones)
 {
     char folder[] = "/tmp/flametop-svg-XXXXXX", path[64];
     struct nametree_func funcs[] = { { "all", "", 0, true, 0 },
@@ -175,18 +177,4 @@ static void a_palette_map_gives_colours_and_gets_new_ones(void **state)
     assert_non_null(strstr(error.text, "--cp"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(nothing_in_a_name_ends_an_element_or_a_value, tear_down),
-        cmocka_unit_test_teardown(nothing_in_a_name_ends_a_script_or_a_string, tear_down),
-        cmocka_unit_test_teardown(labels_drop_template_arguments_first, tear_down),
-        cmocka_unit_test(hashed_colours_match_flamegraph_pl),
-        cmocka_unit_test(java_and_js_palettes_distinguish_kinds_of_code),
-        cmocka_unit_test(larger_differences_have_stronger_colours),
-        cmocka_unit_test(backgrounds_are_named_or_numbers),
-        cmocka_unit_test_teardown(a_palette_map_gives_colours_and_gets_new_ones, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

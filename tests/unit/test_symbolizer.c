@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbolizer_fixture.h"
 
-static void a_function_of_this_program_gets_its_name(void **state)
+FIXTURE_TEST(a_function_of_this_program_gets_its_name)
 {
     struct setup *s = *state;
     uint64_t offset = 0;
@@ -21,7 +21,7 @@ static void a_function_of_this_program_gets_its_name(void **state)
     module_put(m);
 }
 
-static void the_generation_grows_when_names_arrive(void **state)
+FIXTURE_TEST(the_generation_grows_when_names_arrive)
 {
     struct setup *s = *state;
     struct module *m = make_elf_module(s, "a", &plain_elf);
@@ -33,7 +33,7 @@ static void the_generation_grows_when_names_arrive(void **state)
     module_put(m);
 }
 
-static void only_modules_with_new_names_are_changed(void **state)
+FIXTURE_TEST(only_modules_with_new_names_are_changed)
 {
     struct setup *s = *state;
     struct elf_maker other = {
@@ -53,7 +53,7 @@ static void only_modules_with_new_names_are_changed(void **state)
     module_put(b);
 }
 
-static void a_gap_shows_module_and_offset(void **state)
+FIXTURE_TEST(a_gap_shows_module_and_offset)
 {
     struct setup *s = *state;
     struct module *m = make_elf_module(s, "a", &plain_elf);
@@ -66,7 +66,7 @@ static void a_gap_shows_module_and_offset(void **state)
     module_put(m);
 }
 
-static void cxx_names_are_demangled(void **state)
+FIXTURE_TEST(cxx_names_are_demangled)
 {
     struct setup *s = *state;
     struct elf_maker maker = {
@@ -84,7 +84,7 @@ static void cxx_names_are_demangled(void **state)
     module_put(m);
 }
 
-static void escapes_in_names_are_removed(void **state)
+FIXTURE_TEST(escapes_in_names_are_removed)
 {
     static const struct elf_maker_symbol evil = { "evil\x1b[31m\n\xe2\x80\xae", ELF_MAKER_VADDR, 0x10, 0 };
     struct setup *s = *state;
@@ -95,7 +95,7 @@ static void escapes_in_names_are_removed(void **state)
     module_put(m);
 }
 
-static void keys_depend_on_names_only(void **state)
+FIXTURE_TEST(keys_depend_on_names_only)
 {
     struct setup *s = *state;
     struct module *a = make_elf_module(s, "a", &plain_elf);
@@ -114,7 +114,7 @@ static void keys_depend_on_names_only(void **state)
     module_put(b);
 }
 
-static void pseudo_modules_have_fixed_names(void **state)
+FIXTURE_TEST(pseudo_modules_have_fixed_names)
 {
     struct setup *s = *state;
     struct module *broken = make_module(MODULE_BROKEN, "[broken]", "[broken]");
@@ -147,7 +147,7 @@ static void pseudo_modules_have_fixed_names(void **state)
     module_put(bpf);
 }
 
-static void a_stripped_file_reports_missing_symbols(void **state)
+FIXTURE_TEST(a_stripped_file_reports_missing_symbols)
 {
     struct setup *s = *state;
     struct elf_maker maker = {
@@ -164,7 +164,7 @@ static void a_stripped_file_reports_missing_symbols(void **state)
     module_put(m);
 }
 
-static void the_symbol_package_is_found_on_request(void **state)
+FIXTURE_TEST(the_symbol_package_is_found_on_request)
 {
     struct setup *s = *state;
     struct module *m = make_module(MODULE_FILE, "/usr/bin/sleep", "sleep");
@@ -184,7 +184,7 @@ static void the_symbol_package_is_found_on_request(void **state)
     module_put(own);
 }
 
-static void a_debug_file_in_the_modules_folder_is_found(void **state)
+FIXTURE_TEST(a_debug_file_in_the_modules_folder_is_found)
 {
     static const struct elf_maker_symbol secret = { "secret", ELF_MAKER_VADDR + 0x40, 0x10, 0 };
     struct setup *s = *state;
@@ -204,7 +204,7 @@ static void a_debug_file_in_the_modules_folder_is_found(void **state)
     module_put(m);
 }
 
-static void a_file_with_another_build_id_gives_no_names(void **state)
+FIXTURE_TEST(a_file_with_another_build_id_gives_no_names)
 {
     struct setup *s = *state;
     struct module *on_disk = make_elf_module(s, "a", &plain_elf);
@@ -221,7 +221,7 @@ static void a_file_with_another_build_id_gives_no_names(void **state)
     module_put(on_disk);
 }
 
-static void missing_and_non_elf_files_are_reported(void **state)
+FIXTURE_TEST(missing_and_non_elf_files_are_reported)
 {
     struct setup *s = *state;
     struct module *gone = make_module(MODULE_FILE, "/nonexistent/lib.so", "lib.so");
@@ -257,7 +257,7 @@ static void append_map(const char *text)
     close(fd);
 }
 
-static void a_grown_perf_map_is_read_again(void **state)
+FIXTURE_TEST(a_grown_perf_map_is_read_again)
 {
     struct setup *s = *state;
     struct module *m = make_module(MODULE_JIT, "//anon", "[JIT]");
@@ -283,7 +283,7 @@ static void a_grown_perf_map_is_read_again(void **state)
     module_put(m);
 }
 
-static void a_32_bit_vdso_is_read_from_its_process(void **state)
+FIXTURE_TEST(a_32_bit_vdso_is_read_from_its_process)
 {
     struct setup *s = *state;
     unsigned long long start = 0, end = 0;
@@ -317,25 +317,4 @@ static void a_32_bit_vdso_is_read_from_its_process(void **state)
     module_put(gone);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_SETUP(a_function_of_this_program_gets_its_name),
-        WITH_SETUP(the_generation_grows_when_names_arrive),
-        WITH_SETUP(only_modules_with_new_names_are_changed),
-        WITH_SETUP(a_gap_shows_module_and_offset),
-        WITH_SETUP(cxx_names_are_demangled),
-        WITH_SETUP(escapes_in_names_are_removed),
-        WITH_SETUP(keys_depend_on_names_only),
-        WITH_SETUP(pseudo_modules_have_fixed_names),
-        WITH_SETUP(a_stripped_file_reports_missing_symbols),
-        WITH_SETUP(the_symbol_package_is_found_on_request),
-        WITH_SETUP(a_debug_file_in_the_modules_folder_is_found),
-        WITH_SETUP(a_file_with_another_build_id_gives_no_names),
-        WITH_SETUP(missing_and_non_elf_files_are_reported),
-        WITH_SETUP(a_grown_perf_map_is_read_again),
-        WITH_SETUP(a_32_bit_vdso_is_read_from_its_process),
-    };
-
-    SYMBOLIZER_TESTS(argc, argv, tests);
-}
+SYMBOLIZER_TEST_MAIN(NULL, NULL)

@@ -5,7 +5,7 @@
 #include "symbolizer_fixture.h"
 #include "symbols/machine.h"
 
-static void kernel_names_come_from_kallsyms(void **state)
+FIXTURE_TEST(kernel_names_come_from_kallsyms)
 {
     struct setup *s = *state, offline;
     struct module like = {
@@ -69,7 +69,7 @@ static bool read_kernel_function(uint64_t from, uint64_t *addr, char name[128])
     return found && *addr;
 }
 
-static void kernel_names_are_cached_until_the_next_boot(void **state)
+FIXTURE_TEST(kernel_names_are_cached_until_the_next_boot)
 {
     struct setup *s = *state, one;
     struct module *kernel = make_module(MODULE_KERNEL, "[kernel]", "[kernel]");
@@ -126,7 +126,7 @@ static void kernel_names_are_cached_until_the_next_boot(void **state)
 #define CORE "ffffffff81000000 T _text\nffffffff81000100 T vfs_read\nffffffff81000200 T _etext\n"
 
 /* The addresses of an unloaded module are used again. Its samples keep its names. */
-static void modules_that_are_loaded_later_have_names(void **state)
+FIXTURE_TEST(modules_that_are_loaded_later_have_names)
 {
     struct setup *s = *state, one;
     struct module *kernel = make_module(MODULE_KERNEL, "[kernel]", "[kernel]");
@@ -166,7 +166,7 @@ static void modules_that_are_loaded_later_have_names(void **state)
     module_put(second);
 }
 
-static void names_of_another_boot_are_shifted_to_the_kernels_address(void **state)
+FIXTURE_TEST(names_of_another_boot_are_shifted_to_the_kernels_address)
 {
     struct setup *s = *state, offline;
     struct module like = { .id = MODULE_ID_KERNEL,
@@ -189,7 +189,7 @@ static void names_of_another_boot_are_shifted_to_the_kernels_address(void **stat
     module_put(m);
 }
 
-static void hidden_kernel_addresses_are_reported_with_the_fix(void **state)
+FIXTURE_TEST(hidden_kernel_addresses_are_reported_with_the_fix)
 {
     struct setup *s = *state, offline;
     struct module like = {
@@ -210,7 +210,7 @@ static void hidden_kernel_addresses_are_reported_with_the_fix(void **state)
     module_put(m);
 }
 
-static void another_machines_kernel_gets_no_names_from_this_one(void **state)
+FIXTURE_TEST(another_machines_kernel_gets_no_names_from_this_one)
 {
     struct setup offline;
     struct module like = {
@@ -241,7 +241,7 @@ static void another_machines_kernel_gets_no_names_from_this_one(void **state)
     module_put(m);
 }
 
-static void a_file_that_is_no_vmlinux_is_refused(void **state)
+FIXTURE_TEST(a_file_that_is_no_vmlinux_is_refused)
 {
     struct setup *s = *state;
     char path[128], missing[128];
@@ -291,7 +291,7 @@ static struct module *kernel_at(uint64_t start)
     return module_new(&like);
 }
 
-static void names_of_another_kernel_come_from_its_vmlinux(void **state)
+FIXTURE_TEST(names_of_another_kernel_come_from_its_vmlinux)
 {
     struct setup *s = *state, offline;
     struct symbolizer_config cfg = { .symfs = s->dir, .kernel_build_id_size = 20 };
@@ -319,7 +319,7 @@ static void names_of_another_kernel_come_from_its_vmlinux(void **state)
     module_put(lost);
 }
 
-static void a_named_vmlinux_must_match_the_recording(void **state)
+FIXTURE_TEST(a_named_vmlinux_must_match_the_recording)
 {
     struct setup *s = *state, offline;
     char path[256];
@@ -346,7 +346,7 @@ static void a_named_vmlinux_must_match_the_recording(void **state)
     module_put(placed);
 }
 
-static void only_files_with_matching_build_ids_name_another_machines_code(void **state)
+FIXTURE_TEST(only_files_with_matching_build_ids_name_another_machines_code)
 {
     static const struct elf_maker_symbol symbols[] = { { "theirs", ELF_MAKER_VADDR + 0x40, 0x10, 0 } };
     struct elf_maker m = {
@@ -389,7 +389,7 @@ static void only_files_with_matching_build_ids_name_another_machines_code(void *
     module_put(very);
 }
 
-static void this_machines_kernel_is_named(void **state)
+FIXTURE_TEST(this_machines_kernel_is_named)
 {
     struct setup *s = *state;
     struct module *m = make_module(MODULE_KERNEL, "[kernel]", "[kernel]");
@@ -413,21 +413,4 @@ static void this_machines_kernel_is_named(void **state)
     module_put(m);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_SETUP(kernel_names_come_from_kallsyms),
-        WITH_SETUP(kernel_names_are_cached_until_the_next_boot),
-        WITH_SETUP(modules_that_are_loaded_later_have_names),
-        WITH_SETUP(names_of_another_boot_are_shifted_to_the_kernels_address),
-        WITH_SETUP(hidden_kernel_addresses_are_reported_with_the_fix),
-        WITH_SETUP(another_machines_kernel_gets_no_names_from_this_one),
-        WITH_SETUP(names_of_another_kernel_come_from_its_vmlinux),
-        WITH_SETUP(a_named_vmlinux_must_match_the_recording),
-        WITH_SETUP(only_files_with_matching_build_ids_name_another_machines_code),
-        WITH_SETUP(this_machines_kernel_is_named),
-        WITH_SETUP(a_file_that_is_no_vmlinux_is_refused),
-    };
-
-    SYMBOLIZER_TESTS(argc, argv, tests);
-}
+SYMBOLIZER_TEST_MAIN(NULL, NULL)

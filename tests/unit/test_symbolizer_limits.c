@@ -20,7 +20,7 @@ static void *look_up_often(void *arg)
     return NULL;
 }
 
-static void many_threads_may_look_up_names(void **state)
+FIXTURE_TEST(many_threads_may_look_up_names)
 {
     struct setup *s = *state;
     struct elf_maker maker = {
@@ -41,7 +41,7 @@ static void many_threads_may_look_up_names(void **state)
     module_put(m);
 }
 
-static void trimmed_modules_are_read_again_when_needed(void **state)
+FIXTURE_TEST(trimmed_modules_are_read_again_when_needed)
 {
     struct setup *s = *state;
     struct module *a = make_elf_module(s, "a", &plain_elf), *b = make_elf_module(s, "b", &plain_elf);
@@ -61,7 +61,7 @@ static void trimmed_modules_are_read_again_when_needed(void **state)
     module_put(b);
 }
 
-static void a_trim_while_names_are_pending_does_no_harm(void **state)
+FIXTURE_TEST(a_trim_while_names_are_pending_does_no_harm)
 {
     struct setup *s = *state;
     struct elf_maker maker = {
@@ -91,7 +91,7 @@ static bool write_at(int fd, const void *bytes, size_t n, uint64_t offset)
 }
 
 /* 4 GB, nearly all of it a hole, with 2 million overlapping symbols. */
-static void a_huge_file_is_read_within_limits(void **state)
+FIXTURE_TEST(a_huge_file_is_read_within_limits)
 {
     enum { MANY = SANITIZED ? 500000 : 2000000, NAME_BYTES = 9 };
     struct setup *s = *state;
@@ -151,7 +151,7 @@ static unsigned count_mappings(void)
 }
 
 /* No two of them share a table, because the file has no build-id. A process may have 65,530 mappings. */
-static void thousands_of_modules_need_few_mappings(void **state)
+FIXTURE_TEST(thousands_of_modules_need_few_mappings)
 {
     enum { MANY = SANITIZED ? 10000 : 20000 };
     struct setup *s = *state;
@@ -179,7 +179,7 @@ static void thousands_of_modules_need_few_mappings(void **state)
 }
 
 /* Overlapping sections, sections that claim the whole file, and impossible counts. */
-static void wrong_headers_cost_at_most_one_line_of_trouble(void **state)
+FIXTURE_TEST(wrong_headers_cost_at_most_one_line_of_trouble)
 {
     struct setup *s = *state;
     struct elf_maker maker = { .symbols = &plain_symbol, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 5 };
@@ -248,7 +248,7 @@ static void wait_for_name(struct setup *s, struct module *m)
 
 /* One owner's files take minutes; others' files get their names meanwhile, and the slow files are given
  * up. */
-static void slow_files_of_one_owner_do_not_delay_others(void **state)
+FIXTURE_TEST(slow_files_of_one_owner_do_not_delay_others)
 {
     enum { HOSTILE = 3 };
     struct setup *s = *state;
@@ -294,7 +294,7 @@ static void slow_files_of_one_owner_do_not_delay_others(void **state)
 }
 
 /* All names are in the file itself, but its unwind table is searched in a debug file that takes minutes. */
-static void names_do_not_wait_for_the_slow_unwind_table_of_their_file(void **state)
+FIXTURE_TEST(names_do_not_wait_for_the_slow_unwind_table_of_their_file)
 {
     struct setup *s = *state;
     struct module *slow = make_long_work(s, 0, geteuid(), SHT_SYMTAB);
@@ -309,18 +309,4 @@ static void names_do_not_wait_for_the_slow_unwind_table_of_their_file(void **sta
     module_put(other);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_SETUP(many_threads_may_look_up_names),
-        WITH_SETUP(trimmed_modules_are_read_again_when_needed),
-        WITH_SETUP(a_trim_while_names_are_pending_does_no_harm),
-        WITH_SETUP(thousands_of_modules_need_few_mappings),
-        WITH_SETUP(a_huge_file_is_read_within_limits),
-        WITH_SETUP(wrong_headers_cost_at_most_one_line_of_trouble),
-        WITH_SETUP(slow_files_of_one_owner_do_not_delay_others),
-        WITH_SETUP(names_do_not_wait_for_the_slow_unwind_table_of_their_file),
-    };
-
-    SYMBOLIZER_TESTS(argc, argv, tests);
-}
+SYMBOLIZER_TEST_MAIN(NULL, NULL)

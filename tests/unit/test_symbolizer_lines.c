@@ -8,6 +8,8 @@
 #include "symbolizer_lines_fixture.h"
 #include "unit_test.h"
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
 static void check(const struct symbol_lines *lines)
 {
     uint32_t i;
@@ -61,7 +63,7 @@ static void look_up_names_and_settle(struct setup *s)
     assert_string_equal(symbol.name, "work");
 }
 
-static void lines_are_read_in_the_background(void **state)
+FIXTURE_TEST(lines_are_read_in_the_background)
 {
     struct setup *s = *state;
 
@@ -103,7 +105,7 @@ static bool enlarge_section(const char *path, const char *wanted)
 }
 
 /* The worker's memory is limited; a mapped file does not count. */
-static void debug_information_may_be_larger_than_the_workers_memory(void **state)
+FIXTURE_TEST(debug_information_may_be_larger_than_the_workers_memory)
 {
     struct setup *s = *state;
 
@@ -115,7 +117,7 @@ static void debug_information_may_be_larger_than_the_workers_memory(void **state
     assert_true(look_up_all(s, SYMBOL_FOUND) > 5);
 }
 
-static void a_separate_debug_file_is_found_by_its_link(void **state)
+FIXTURE_TEST(a_separate_debug_file_is_found_by_its_link)
 {
     struct setup *s = *state;
 
@@ -128,7 +130,7 @@ static void a_separate_debug_file_is_found_by_its_link(void **state)
 }
 
 /* Names then come from the debug file, which has no link itself. */
-static void a_file_without_symbols_gets_lines_by_its_debug_link(void **state)
+FIXTURE_TEST(a_file_without_symbols_gets_lines_by_its_debug_link)
 {
     struct setup *s = *state;
 
@@ -192,7 +194,7 @@ static void check_kernel(struct setup *s, uint64_t at, enum symbol_state expecte
     s->start = file;
 }
 
-static void kernel_lines_come_from_its_vmlinux_at_any_load_address(void **state)
+FIXTURE_TEST(kernel_lines_come_from_its_vmlinux_at_any_load_address)
 {
     struct setup *s = *state;
     char kallsyms[96];
@@ -218,7 +220,7 @@ static void kernel_lines_come_from_its_vmlinux_at_any_load_address(void **state)
     check_kernel(s, KERNEL_AT, SYMBOL_NONE);
 }
 
-static void split_units_are_found_where_they_were_compiled(void **state)
+FIXTURE_TEST(split_units_are_found_where_they_were_compiled)
 {
     struct setup *s = *state;
 
@@ -228,7 +230,7 @@ static void split_units_are_found_where_they_were_compiled(void **state)
     assert_true(look_up_all(s, SYMBOL_FOUND) > 5);
 }
 
-static void split_units_are_found_in_the_modules_folder(void **state)
+FIXTURE_TEST(split_units_are_found_in_the_modules_folder)
 {
     struct setup *s = *state;
 
@@ -238,7 +240,7 @@ static void split_units_are_found_in_the_modules_folder(void **state)
     assert_true(look_up_all(s, SYMBOL_FOUND) > 5);
 }
 
-static void the_file_shared_by_dwz_is_found(void **state)
+FIXTURE_TEST(the_file_shared_by_dwz_is_found)
 {
     struct setup *s = *state;
 
@@ -251,7 +253,7 @@ static void the_file_shared_by_dwz_is_found(void **state)
     assert_true(look_up_all(s, SYMBOL_FOUND) > 5);
 }
 
-static void a_module_without_debug_information_has_no_lines(void **state)
+FIXTURE_TEST(a_module_without_debug_information_has_no_lines)
 {
     struct setup *s = *state;
     char trouble[256];
@@ -285,19 +287,19 @@ static void check_unreadable(struct setup *s, const char *command)
     assert_string_equal(trouble, "");
 }
 
-static void unreadable_compressed_debug_information_is_reported(void **state)
+FIXTURE_TEST(unreadable_compressed_debug_information_is_reported)
 {
     check_unreadable(*state, SPOIL("program"));
 }
 
-static void an_unreadable_debug_file_is_reported(void **state)
+FIXTURE_TEST(an_unreadable_debug_file_is_reported)
 {
     check_unreadable(*state, "objcopy --only-keep-debug program program.debug && " SPOIL(
                                  "program.debug") " && strip -g program && "
                                                   "objcopy --add-gnu-debuglink=program.debug program");
 }
 
-static void anonymous_memory_has_no_lines(void **state)
+FIXTURE_TEST(anonymous_memory_has_no_lines)
 {
     struct setup *s = *state;
     struct module like = { .id = MODULE_ID, .kind = MODULE_JIT, .path = "//anon" };
@@ -307,7 +309,7 @@ static void anonymous_memory_has_no_lines(void **state)
     assert_int_equal(symbolizer_lines(s->sy, s->module, 0x1000, &lines), SYMBOL_NONE);
 }
 
-static void trimmed_lines_are_requested_again(void **state)
+FIXTURE_TEST(trimmed_lines_are_requested_again)
 {
     struct setup *s = *state;
     uint8_t keep[MODULE_ID + 1] = { 0 };
@@ -331,7 +333,7 @@ static void kill_workers(void)
     lines_run("/", "%s", command);
 }
 
-static void a_killed_worker_loses_no_lines(void **state)
+FIXTURE_TEST(a_killed_worker_loses_no_lines)
 {
     struct setup *s = *state;
     struct symbol_lines lines;
@@ -350,7 +352,7 @@ static void a_killed_worker_loses_no_lines(void **state)
 }
 
 /* One request per address would keep the worker, and the memory it has read, as long as samples arrive. */
-static void one_lookup_brings_the_inlined_functions_around_the_address(void **state)
+FIXTURE_TEST(one_lookup_brings_the_inlined_functions_around_the_address)
 {
     struct setup *s = *state;
     struct symbol_lines inlined, lines;
@@ -377,7 +379,7 @@ static void one_lookup_brings_the_inlined_functions_around_the_address(void **st
     assert_true(deep > 0);
 }
 
-static void inlined_functions_are_requested_once(void **state)
+FIXTURE_TEST(inlined_functions_are_requested_once)
 {
     struct setup *s = *state;
     struct symbol_lines inlined;
@@ -390,34 +392,4 @@ static void inlined_functions_are_requested_once(void **state)
     assert_int_equal(symbolizer_inlined(s->sy, s->module, s->start + 1, &inlined), SYMBOL_NONE);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(lines_are_read_in_the_background, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(debug_information_may_be_larger_than_the_workers_memory, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_separate_debug_file_is_found_by_its_link, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_file_without_symbols_gets_lines_by_its_debug_link, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(kernel_lines_come_from_its_vmlinux_at_any_load_address, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(split_units_are_found_where_they_were_compiled, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(split_units_are_found_in_the_modules_folder, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_file_shared_by_dwz_is_found, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_module_without_debug_information_has_no_lines, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(unreadable_compressed_debug_information_is_reported, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(an_unreadable_debug_file_is_reported, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(anonymous_memory_has_no_lines, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(trimmed_lines_are_requested_again, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_killed_worker_loses_no_lines, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(one_lookup_brings_the_inlined_functions_around_the_address, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(inlined_functions_are_requested_once, set_up, tear_down),
-    };
-
-    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
-        symbol_worker_main(3);
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+WORKER_TEST_MAIN(NULL, NULL)

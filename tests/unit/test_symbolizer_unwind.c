@@ -83,7 +83,7 @@ static const char *why_none(struct setup *s, const struct module *m)
     return text;
 }
 
-static void a_table_is_read_in_the_background(void **state)
+FIXTURE_TEST(a_table_is_read_in_the_background)
 {
     struct setup *s = *state;
     struct elf_maker maker = with_frames(9, ".eh_frame");
@@ -133,7 +133,7 @@ static void unmap(const struct module *m)
 }
 
 /* Names are requested when they are shown: too late for a plugin that was unloaded since. */
-static void names_of_a_deleted_file_are_read_with_its_table(void **state)
+FIXTURE_TEST(names_of_a_deleted_file_are_read_with_its_table)
 {
     struct setup *s = *state;
     struct elf_maker maker = with_frames(9, ".eh_frame");
@@ -149,7 +149,7 @@ static void names_of_a_deleted_file_are_read_with_its_table(void **state)
     module_put(m);
 }
 
-static void code_of_this_program_has_rows(void **state)
+FIXTURE_TEST(code_of_this_program_has_rows)
 {
     struct setup *s = *state;
     uint64_t offset = 0, start, size;
@@ -164,7 +164,7 @@ static void code_of_this_program_has_rows(void **state)
     module_put(m);
 }
 
-static void an_unnamed_function_is_the_same_at_every_lookup(void **state)
+FIXTURE_TEST(an_unnamed_function_is_the_same_at_every_lookup)
 {
     struct setup *s = *state;
     struct module *m = make_module(MODULE_FILE, "/usr/bin/sleep", "sleep");
@@ -193,7 +193,7 @@ static void an_unnamed_function_is_the_same_at_every_lookup(void **state)
     module_put(m);
 }
 
-static void the_vdso_has_rows(void **state)
+FIXTURE_TEST(the_vdso_has_rows)
 {
     struct setup *s = *state;
     struct module *m = make_module(MODULE_VDSO, "[vdso]", "[vdso]");
@@ -208,7 +208,7 @@ static void the_vdso_has_rows(void **state)
     module_put(m);
 }
 
-static void modules_without_a_possible_table_are_reported_at_once(void **state)
+FIXTURE_TEST(modules_without_a_possible_table_are_reported_at_once)
 {
     struct setup *s = *state;
     static const enum module_kind kinds[] = { MODULE_JIT, MODULE_KERNEL, MODULE_BROKEN, MODULE_UNKNOWN };
@@ -226,7 +226,7 @@ static void modules_without_a_possible_table_are_reported_at_once(void **state)
     assert_int_equal(stats.pending, 0);
 }
 
-static void a_file_without_call_frames_says_why(void **state)
+FIXTURE_TEST(a_file_without_call_frames_says_why)
 {
     struct setup *s = *state;
     struct elf_maker maker = { .symbols = &plain, .n_symbols = 1, .symtab_type = SHT_SYMTAB, .id = 9 };
@@ -247,7 +247,7 @@ static void a_file_without_call_frames_says_why(void **state)
     module_put(other);
 }
 
-static void a_file_with_another_build_id_gives_no_rows(void **state)
+FIXTURE_TEST(a_file_with_another_build_id_gives_no_rows)
 {
     struct setup *s = *state;
     struct elf_maker maker = with_frames(9, ".eh_frame");
@@ -264,7 +264,7 @@ static void a_file_with_another_build_id_gives_no_rows(void **state)
     module_put(on_disk);
 }
 
-static void a_debug_files_frames_are_used(void **state)
+FIXTURE_TEST(a_debug_files_frames_are_used)
 {
     struct setup *s = *state;
     struct elf_maker maker = { .symbols = &plain, .n_symbols = 1, .symtab_type = SHT_DYNSYM, .id = 9 };
@@ -286,7 +286,7 @@ static void a_debug_files_frames_are_used(void **state)
 }
 
 /* Debug files are large, and few have call frames: this is not checked again at each start. */
-static void a_debug_file_without_frames_is_read_once(void **state)
+FIXTURE_TEST(a_debug_file_without_frames_is_read_once)
 {
     struct setup *s = *state, one;
     struct symbolizer_config cfg = { .live = true, .keep_tables = true };
@@ -317,7 +317,7 @@ static void a_debug_file_without_frames_is_read_once(void **state)
     module_put(m);
 }
 
-static void frames_are_found_without_section_headers(void **state)
+FIXTURE_TEST(frames_are_found_without_section_headers)
 {
     struct setup *s = *state;
     struct elf_maker maker = { .symbols = &plain, .n_symbols = 1, .id = 9 };
@@ -351,7 +351,7 @@ static void frames_are_found_without_section_headers(void **state)
 }
 
 /* Many more modules than files, as with containers: one table per build. Nothing waits for it. */
-static void a_hundred_thousand_modules_of_one_build_share_a_table(void **state)
+FIXTURE_TEST(a_hundred_thousand_modules_of_one_build_share_a_table)
 {
     enum { MANY = 100000 };
     struct setup *s = *state;
@@ -384,7 +384,7 @@ static void a_hundred_thousand_modules_of_one_build_share_a_table(void **state)
     module_put(own);
 }
 
-static void tables_arrive_even_if_the_worker_is_killed(void **state)
+FIXTURE_TEST(tables_arrive_even_if_the_worker_is_killed)
 {
     enum { MANY = 300 };
     struct setup *s = *state;
@@ -412,7 +412,7 @@ static void tables_arrive_even_if_the_worker_is_killed(void **state)
 }
 
 /* Stacks wait for tables; names can come later. */
-static void tables_are_read_before_names(void **state)
+FIXTURE_TEST(tables_are_read_before_names)
 {
     struct symbolizer_config cfg = { .live = true };
     struct symbolizer *sy = symbolizer_new(&cfg, NULL);
@@ -462,7 +462,7 @@ static size_t compress(uint8_t *dst, uint32_t type, const void *bytes, uint16_t 
     return sizeof header + 7 + n + 4;
 }
 
-static void compressed_frames_are_read_or_a_reason_is_given(void **state)
+FIXTURE_TEST(compressed_frames_are_read_or_a_reason_is_given)
 {
     static uint8_t bytes[256];
     struct setup *s = *state;
@@ -491,7 +491,7 @@ static void compressed_frames_are_read_or_a_reason_is_given(void **state)
     module_put(bomb);
 }
 
-static void unnamed_code_is_shown_by_its_function(void **state)
+FIXTURE_TEST(unnamed_code_is_shown_by_its_function)
 {
     struct setup *s = *state;
     struct elf_maker maker = with_frames(9, ".eh_frame");
@@ -517,7 +517,7 @@ static void unnamed_code_is_shown_by_its_function(void **state)
     module_put(m);
 }
 
-static void a_trim_keeps_the_tables_of_kept_modules(void **state)
+FIXTURE_TEST(a_trim_keeps_the_tables_of_kept_modules)
 {
     struct setup *s = *state;
     struct elf_maker maker = with_frames(9, ".eh_frame");
@@ -538,7 +538,7 @@ static void a_trim_keeps_the_tables_of_kept_modules(void **state)
     module_put(b);
 }
 
-static void damaged_files_do_not_crash_the_worker(void **state)
+FIXTURE_TEST(damaged_files_do_not_crash_the_worker)
 {
     struct setup *s = *state;
     struct elf_maker maker = with_frames(0, ".eh_frame");
@@ -561,29 +561,4 @@ static void damaged_files_do_not_crash_the_worker(void **state)
     }
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_SETUP(a_table_is_read_in_the_background),
-        WITH_SETUP(names_of_a_deleted_file_are_read_with_its_table),
-        WITH_SETUP(names_of_a_deleted_file_are_read_with_its_table),
-        WITH_SETUP(code_of_this_program_has_rows),
-        WITH_SETUP(an_unnamed_function_is_the_same_at_every_lookup),
-        WITH_SETUP(the_vdso_has_rows),
-        WITH_SETUP(modules_without_a_possible_table_are_reported_at_once),
-        WITH_SETUP(a_file_without_call_frames_says_why),
-        WITH_SETUP(a_file_with_another_build_id_gives_no_rows),
-        WITH_SETUP(a_debug_files_frames_are_used),
-        WITH_SETUP(a_debug_file_without_frames_is_read_once),
-        WITH_SETUP(frames_are_found_without_section_headers),
-        WITH_SETUP(a_hundred_thousand_modules_of_one_build_share_a_table),
-        WITH_SETUP(tables_arrive_even_if_the_worker_is_killed),
-        WITH_SETUP(tables_are_read_before_names),
-        WITH_SETUP(compressed_frames_are_read_or_a_reason_is_given),
-        WITH_SETUP(unnamed_code_is_shown_by_its_function),
-        WITH_SETUP(a_trim_keeps_the_tables_of_kept_modules),
-        WITH_SETUP(damaged_files_do_not_crash_the_worker),
-    };
-
-    SYMBOLIZER_TESTS(argc, argv, tests);
-}
+SYMBOLIZER_TEST_MAIN(NULL, NULL)

@@ -3,7 +3,7 @@
 #include "symbols/blob.h"
 
 /* When the worker ends, its unanswered requests are sent again. */
-static void names_arrive_even_if_the_worker_is_killed(void **state)
+FIXTURE_TEST(names_arrive_even_if_the_worker_is_killed)
 {
     struct setup *s = *state;
     struct module *modules[40];
@@ -42,7 +42,7 @@ static void names_arrive_even_if_the_worker_is_killed(void **state)
     assert_true(stats.worker_starts > 1);
 }
 
-static void without_a_worker_offsets_are_shown(void **state)
+FIXTURE_TEST(without_a_worker_offsets_are_shown)
 {
     struct setup *s = *state, other;
     struct symbolizer_config cfg = { .live = true, .worker_path = "/nonexistent/worker" };
@@ -62,7 +62,7 @@ static void without_a_worker_offsets_are_shown(void **state)
 
 /* A worker that neither replies nor exits: `sleep --symbol-worker` would exit at once, and `cat` waits
  * forever only on a terminal; a shell script stays. */
-static void stopping_does_not_wait_for_a_hung_worker(void **state)
+FIXTURE_TEST(stopping_does_not_wait_for_a_hung_worker)
 {
     struct setup *s = *state, other;
     struct module *m = make_elf_module(s, "a", &plain_elf);
@@ -81,7 +81,7 @@ static void stopping_does_not_wait_for_a_hung_worker(void **state)
     module_put(m);
 }
 
-static void the_worker_has_no_privileges(void **state)
+FIXTURE_TEST(the_worker_has_no_privileges)
 {
     struct setup *s = *state;
     struct module *m = make_elf_module(s, "a", &plain_elf);
@@ -123,7 +123,7 @@ static enum worker_result ask_worker(struct worker *w, enum worker_kind kind, in
     return worker_ask(w, &r, a, e);
 }
 
-static void the_worker_refuses_unknown_requests_and_lives(void **state)
+FIXTURE_TEST(the_worker_refuses_unknown_requests_and_lives)
 {
     static struct worker_reply a;
     struct worker w = WORKER_INIT;
@@ -158,7 +158,7 @@ static void make_bomb(char *dst, unsigned number)
     sprintf(dst, "Evv");
 }
 
-static void a_demangler_bomb_loses_no_other_name(void **state)
+FIXTURE_TEST(a_demangler_bomb_loses_no_other_name)
 {
     static char bomb[900];
     struct elf_maker_symbol symbols[] = { { bomb, ELF_MAKER_VADDR, 0x10, 0 }, mangled_symbol };
@@ -236,7 +236,7 @@ static void wait_for_all(struct setup *s)
 
 /* All names wait at the same time: those of other owners' files arrive while bombs are still to be tried,
  * and after that no more bombs are. */
-static void bombs_of_one_owner_lose_no_name_of_another(void **state)
+FIXTURE_TEST(bombs_of_one_owner_lose_no_name_of_another)
 {
     struct setup *s = *state;
     const struct elf_maker_symbol later = { "_ZN3foo5laterEi", ELF_MAKER_VADDR + 0x10, 0x10, 0 };
@@ -276,7 +276,7 @@ static void bombs_of_one_owner_lose_no_name_of_another(void **state)
 }
 
 /* Any user can give a file the build-id of another one. */
-static void a_build_id_copied_by_a_stranger_names_no_other_file(void **state)
+FIXTURE_TEST(a_build_id_copied_by_a_stranger_names_no_other_file)
 {
     struct setup *s = *state;
     const struct elf_maker_symbol wrong = { "wrong_name", ELF_MAKER_VADDR + 0x10, 0x10, 0 };
@@ -298,18 +298,4 @@ static void a_build_id_copied_by_a_stranger_names_no_other_file(void **state)
     module_put(again);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_SETUP(names_arrive_even_if_the_worker_is_killed),
-        WITH_SETUP(without_a_worker_offsets_are_shown),
-        WITH_SETUP(stopping_does_not_wait_for_a_hung_worker),
-        WITH_SETUP(the_worker_has_no_privileges),
-        WITH_SETUP(the_worker_refuses_unknown_requests_and_lives),
-        WITH_SETUP(a_demangler_bomb_loses_no_other_name),
-        WITH_SETUP(bombs_of_one_owner_lose_no_name_of_another),
-        WITH_SETUP(a_build_id_copied_by_a_stranger_names_no_other_file),
-    };
-
-    SYMBOLIZER_TESTS(argc, argv, tests);
-}
+SYMBOLIZER_TEST_MAIN(NULL, NULL)

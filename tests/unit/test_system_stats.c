@@ -19,7 +19,7 @@ static void read_until_changed(struct system_stats *b)
     }
 }
 
-static void one_reading_is_not_enough_for_a_rate(void **state)
+TEST(one_reading_is_not_enough_for_a_rate)
 {
     struct system_stats b;
     system_init(&b);
@@ -31,7 +31,7 @@ static void one_reading_is_not_enough_for_a_rate(void **state)
     system_done(&b);
 }
 
-static void the_files_are_read_again_each_time(void **state)
+TEST(the_files_are_read_again_each_time)
 {
     struct system_stats b;
     system_init(&b);
@@ -48,7 +48,7 @@ static void the_files_are_read_again_each_time(void **state)
     system_done(&b); /* nothing is left to close */
 }
 
-static void instructions_per_cycle_are_counted_with_a_pmu(void **state)
+TEST(instructions_per_cycle_are_counted_with_a_pmu)
 {
     struct system_stats b;
     system_init(&b);
@@ -66,12 +66,4 @@ static void instructions_per_cycle_are_counted_with_a_pmu(void **state)
     system_done(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_reading_is_not_enough_for_a_rate),
-        cmocka_unit_test(the_files_are_read_again_each_time),
-        cmocka_unit_test(instructions_per_cycle_are_counted_with_a_pmu),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

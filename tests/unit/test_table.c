@@ -31,7 +31,7 @@ static const char *name_at(const struct table *t, uint64_t offset)
     return table_find(t, offset, &entry) ? entry.name : "-";
 }
 
-static void entries_cover_their_range_and_nothing_else(void **state)
+TEST(entries_cover_their_range_and_nothing_else)
 {
     struct table_builder b = { 0 };
     struct table_entry entry;
@@ -54,7 +54,7 @@ static void entries_cover_their_range_and_nothing_else(void **state)
     mem_free(blob);
 }
 
-static void an_empty_table_finds_nothing(void **state)
+TEST(an_empty_table_finds_nothing)
 {
     struct table_builder b = { 0 };
     struct table_entry entry;
@@ -70,7 +70,7 @@ static void an_empty_table_finds_nothing(void **state)
     assert_false(table_find(&t, 0, &entry));
 }
 
-static void the_best_alias_is_chosen_whatever_the_order(void **state)
+TEST(the_best_alias_is_chosen_whatever_the_order)
 {
     static const struct {
         const char *name;
@@ -95,7 +95,7 @@ static void the_best_alias_is_chosen_whatever_the_order(void **state)
     }
 }
 
-static void an_entry_without_size_reaches_to_the_next_or_its_limit(void **state)
+TEST(an_entry_without_size_reaches_to_the_next_or_its_limit)
 {
     struct table_builder b = { 0 };
     struct table t;
@@ -114,7 +114,7 @@ static void an_entry_without_size_reaches_to_the_next_or_its_limit(void **state)
     mem_free(blob);
 }
 
-static void an_outer_function_continues_after_an_inner_one(void **state)
+TEST(an_outer_function_continues_after_an_inner_one)
 {
     struct table_builder b = { 0 };
     struct table t;
@@ -138,7 +138,7 @@ static void an_outer_function_continues_after_an_inner_one(void **state)
     mem_free(blob);
 }
 
-static void later_jit_code_replaces_overlapping_entries(void **state)
+TEST(later_jit_code_replaces_overlapping_entries)
 {
     struct table_builder b = { 0 };
     struct table t;
@@ -159,7 +159,7 @@ static void later_jit_code_replaces_overlapping_entries(void **state)
     mem_free(blob);
 }
 
-static void starts_far_apart_are_kept_whole(void **state)
+TEST(starts_far_apart_are_kept_whole)
 {
     struct table_builder b = { 0 };
     struct table t;
@@ -177,7 +177,7 @@ static void starts_far_apart_are_kept_whole(void **state)
     mem_free(blob);
 }
 
-static void identity_and_debug_link_are_kept(void **state)
+TEST(identity_and_debug_link_are_kept)
 {
     struct table_builder b = { .header = {
                                    .build_id_size = 3, .build_id = { 1, 2, 3 }, .flags = TABLE_FULL } };
@@ -196,7 +196,7 @@ static void identity_and_debug_link_are_kept(void **state)
     mem_free(blob);
 }
 
-static void overlong_names_are_truncated(void **state)
+TEST(overlong_names_are_truncated)
 {
     struct table_builder b = { 0 };
     static char name[TABLE_NAME_MAX + 100];
@@ -212,7 +212,7 @@ static void overlong_names_are_truncated(void **state)
 }
 
 /* Every entry found must equal that of a linear search of the input. */
-static void a_random_table_agrees_with_a_linear_search(void **state)
+TEST(a_random_table_agrees_with_a_linear_search)
 {
     enum { N = 3000, SPAN = 100000 };
     static uint64_t starts[N], sizes[N];
@@ -242,7 +242,7 @@ static void a_random_table_agrees_with_a_linear_search(void **state)
 }
 
 /* The copy has exactly the blob's size, so that a sanitizer detects any read outside it. */
-static void a_damaged_blob_stays_within_its_bounds(void **state)
+TEST(a_damaged_blob_stays_within_its_bounds)
 {
     struct table_builder b = { 0 };
     struct table_entry entry;
@@ -276,21 +276,4 @@ static void a_damaged_blob_stays_within_its_bounds(void **state)
     mem_free(blob);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(entries_cover_their_range_and_nothing_else),
-        cmocka_unit_test(an_empty_table_finds_nothing),
-        cmocka_unit_test(the_best_alias_is_chosen_whatever_the_order),
-        cmocka_unit_test(an_entry_without_size_reaches_to_the_next_or_its_limit),
-        cmocka_unit_test(an_outer_function_continues_after_an_inner_one),
-        cmocka_unit_test(later_jit_code_replaces_overlapping_entries),
-        cmocka_unit_test(starts_far_apart_are_kept_whole),
-        cmocka_unit_test(identity_and_debug_link_are_kept),
-        cmocka_unit_test(overlong_names_are_truncated),
-        cmocka_unit_test(a_random_table_agrees_with_a_linear_search),
-        cmocka_unit_test(a_damaged_blob_stays_within_its_bounds),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

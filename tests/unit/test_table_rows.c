@@ -43,6 +43,8 @@ static int teardown(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, setup, teardown)
+
 static void build_rows(struct world *w, const uint32_t weights[GROUPS], uint64_t all, bool afresh)
 {
     struct view *v = &w->view;
@@ -71,7 +73,7 @@ static void assert_order(const struct world *w, const char *expected)
     assert_string_equal(order, expected);
 }
 
-static void the_largest_rows_are_first(void **state)
+FIXTURE_TEST(the_largest_rows_are_first)
 {
     struct world *w = *state;
     build_rows(w, (const uint32_t[]){ 10, 30, 20, 0, 60, 50 }, 1000, true);
@@ -79,7 +81,7 @@ static void the_largest_rows_are_first(void **state)
     assert_int_equal(w->t.rows[0]->self_tenths, 60);
 }
 
-static void rows_that_look_equal_keep_their_order(void **state)
+FIXTURE_TEST(rows_that_look_equal_keep_their_order)
 {
     struct world *w = *state;
     build_rows(w, (const uint32_t[]){ 549, 545, 540, 530, 520, 513 }, 100000, true);
@@ -89,7 +91,7 @@ static void rows_that_look_equal_keep_their_order(void **state)
 }
 
 /* As for tracepoints, whose self share is 0.0 everywhere. */
-static void rows_with_the_same_share_are_sorted_by_samples_then_name(void **state)
+FIXTURE_TEST(rows_with_the_same_share_are_sorted_by_samples_then_name)
 {
     struct world *w = *state;
     build_rows(w, (const uint32_t[]){ 3, 40, 3, 41, 3, 90 }, 1000000, true);
@@ -104,7 +106,7 @@ static void rows_with_the_same_share_are_sorted_by_samples_then_name(void **stat
     }
 }
 
-static void rows_with_the_same_share_move_when_the_magnitude_of_samples_changes(void **state)
+FIXTURE_TEST(rows_with_the_same_share_move_when_the_magnitude_of_samples_changes)
 {
     struct world *w = *state;
     build_rows(w, (const uint32_t[]){ 60, 50, 40, 3, 2, 1 }, 10000000, true);
@@ -113,7 +115,7 @@ static void rows_with_the_same_share_move_when_the_magnitude_of_samples_changes(
     assert_order(w, "fbcaed");
 }
 
-static void a_row_that_grows_moves_up_and_displaces_only_one(void **state)
+FIXTURE_TEST(a_row_that_grows_moves_up_and_displaces_only_one)
 {
     struct world *w = *state;
     build_rows(w, (const uint32_t[]){ 640, 540, 530, 525, 520, 515 }, 100000, true);
@@ -122,7 +124,7 @@ static void a_row_that_grows_moves_up_and_displaces_only_one(void **state)
     assert_order(w, "aecdbf");
 }
 
-static void a_rate_covers_only_the_time_the_event_was_sampled(void **state)
+FIXTURE_TEST(a_rate_covers_only_the_time_the_event_was_sampled)
 {
     struct world *w = *state;
     w->view.span_ns = 4 * NS_PER_SEC;
@@ -135,7 +137,7 @@ static void a_rate_covers_only_the_time_the_event_was_sampled(void **state)
     w->view.weight_is_time = false;
 }
 
-static void shown_values_are_always_in_order(void **state)
+FIXTURE_TEST(shown_values_are_always_in_order)
 {
     struct world *w = *state;
     uint32_t weights[GROUPS], random = 12345;
@@ -156,7 +158,7 @@ static void shown_values_are_always_in_order(void **state)
     }
 }
 
-static void rows_sort_by_counts_of_other_events_and_rows_without_are_last(void **state)
+FIXTURE_TEST(rows_sort_by_counts_of_other_events_and_rows_without_are_last)
 {
     struct world *w = *state;
     uint64_t group_sums[GROUPS * 2] = { 0 };
@@ -214,7 +216,7 @@ static void assert_parts(const struct world *w, const char *expected)
     assert_string_equal(parts, expected);
 }
 
-static void chosen_cgroups_have_columns_in_the_chosen_order(void **state)
+FIXTURE_TEST(chosen_cgroups_have_columns_in_the_chosen_order)
 {
     struct world *w = *state;
     build_rows_by_cgroup(w, (const uint32_t[2][3]){ { 100, 0, 300 }, { 200, 0, 0 } }, 3, true);
@@ -229,7 +231,7 @@ static void chosen_cgroups_have_columns_in_the_chosen_order(void **state)
     assert_order(w, "yx");
 }
 
-static void the_heaviest_cgroups_get_columns_and_keep_them(void **state)
+FIXTURE_TEST(the_heaviest_cgroups_get_columns_and_keep_them)
 {
     struct world *w = *state;
     build_rows_by_cgroup(w, (const uint32_t[2][3]){ { 100, 0, 300 }, { 50, 0, 0 } }, 0, true);
@@ -288,7 +290,7 @@ static void order_many(uint32_t *order, uint32_t n, const uint32_t *old, uint32_
     }
 }
 
-static void many_rows_move_as_specified(void **state)
+FIXTURE_TEST(many_rows_move_as_specified)
 {
     struct world *w = *state;
     static struct view_group_info groups[MANY + 1];
@@ -324,7 +326,7 @@ static void many_rows_move_as_specified(void **state)
     }
 }
 
-static void a_new_query_is_sorted_by_its_own_values(void **state)
+FIXTURE_TEST(a_new_query_is_sorted_by_its_own_values)
 {
     struct world *w = *state;
     build_rows(w, (const uint32_t[]){ 540, 530, 520, 510, 505, 500 }, 100000, true);
@@ -332,7 +334,7 @@ static void a_new_query_is_sorted_by_its_own_values(void **state)
     assert_order(w, "fedcba");
 }
 
-static void a_new_sort_column_is_sorted_by_its_own_values(void **state)
+FIXTURE_TEST(a_new_sort_column_is_sorted_by_its_own_values)
 {
     struct world *w = *state;
     build_rows(w, (const uint32_t[]){ 540, 530, 520, 510, 505, 500 }, 100000, true);
@@ -345,7 +347,7 @@ static void a_new_sort_column_is_sorted_by_its_own_values(void **state)
     assert_order(w, "abcdef");
 }
 
-static void rows_with_the_same_key_are_all_kept(void **state)
+FIXTURE_TEST(rows_with_the_same_key_are_all_kept)
 {
     struct world *w = *state;
     w->groups[2].key = w->groups[3].key = w->groups[1].key;
@@ -363,7 +365,7 @@ static uint64_t trend_of(struct world *w, uint32_t row, uint32_t eighth)
     return trend[eighth];
 }
 
-static void a_trend_keeps_its_bars_until_the_next_beat(void **state)
+FIXTURE_TEST(a_trend_keeps_its_bars_until_the_next_beat)
 {
     struct world *w = *state;
     build_rows(w, (const uint32_t[]){ 30, 0, 0, 0, 0, 0 }, 1000, true);
@@ -379,7 +381,7 @@ static void a_trend_keeps_its_bars_until_the_next_beat(void **state)
     assert_int_equal(trend_of(w, 0, 3), 100);
 }
 
-static void trend_sorts_by_the_current_eighth(void **state)
+FIXTURE_TEST(trend_sorts_by_the_current_eighth)
 {
     struct world *w = *state;
     w->t.sort[0] = COLUMN_TREND;
@@ -387,7 +389,7 @@ static void trend_sorts_by_the_current_eighth(void **state)
     assert_order(w, "cba");
 }
 
-static void an_empty_result_has_no_rows(void **state)
+FIXTURE_TEST(an_empty_result_has_no_rows)
 {
     struct world *w = *state;
     build_rows(w, (const uint32_t[GROUPS]){ 0 }, 0, false);
@@ -396,28 +398,4 @@ static void an_empty_result_has_no_rows(void **state)
     assert_int_equal(w->t.n, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(the_largest_rows_are_first),
-        TEST(rows_that_look_equal_keep_their_order),
-        TEST(rows_with_the_same_share_are_sorted_by_samples_then_name),
-        TEST(rows_with_the_same_share_move_when_the_magnitude_of_samples_changes),
-        TEST(a_row_that_grows_moves_up_and_displaces_only_one),
-        TEST(shown_values_are_always_in_order),
-        TEST(a_rate_covers_only_the_time_the_event_was_sampled),
-        TEST(rows_sort_by_counts_of_other_events_and_rows_without_are_last),
-        TEST(chosen_cgroups_have_columns_in_the_chosen_order),
-        TEST(the_heaviest_cgroups_get_columns_and_keep_them),
-        TEST(many_rows_move_as_specified),
-        TEST(a_new_query_is_sorted_by_its_own_values),
-        TEST(a_new_sort_column_is_sorted_by_its_own_values),
-        TEST(rows_with_the_same_key_are_all_kept),
-        TEST(a_trend_keeps_its_bars_until_the_next_beat),
-        TEST(trend_sorts_by_the_current_eighth),
-        TEST(an_empty_result_has_no_rows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

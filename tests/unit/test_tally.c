@@ -33,6 +33,8 @@ static int teardown(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, setup, teardown)
+
 static struct tally *open_or_skip(const char *text)
 {
     struct error e = { 0 };
@@ -91,7 +93,7 @@ static bool two_cpus(int cpus[2])
 
 /* While it runs on another CPU the counter of this one is enabled as well, which is no share that it
  * missed. */
-static void a_task_is_counted_on_the_chosen_cpus_only(void **state)
+FIXTURE_TEST(a_task_is_counted_on_the_chosen_cpus_only)
 {
     int cpus[2];
     char list[32];
@@ -136,7 +138,7 @@ static uint64_t count_child(bool no_inherit)
     return ns;
 }
 
-static void children_are_counted_unless_excluded(void **state)
+FIXTURE_TEST(children_are_counted_unless_excluded)
 {
     assert_true(count_child(false) > 4 * WORK_NS);
     assert_true(count_child(true) < 4 * WORK_NS);
@@ -156,7 +158,7 @@ static void end_counters(unsigned n)
     close(nothing);
 }
 
-static void a_counter_ended_by_the_kernel_is_reported(void **state)
+FIXTURE_TEST(a_counter_ended_by_the_kernel_is_reported)
 {
     scope_to_myself(&scope);
     struct tally *t = open_or_skip("task-clock:u");
@@ -169,7 +171,7 @@ static void a_counter_ended_by_the_kernel_is_reported(void **state)
     tally_close(t);
 }
 
-static void a_partly_ended_counter_counts_the_rest(void **state)
+FIXTURE_TEST(a_partly_ended_counter_counts_the_rest)
 {
     char list[40];
     pid_t pid = fork();
@@ -191,7 +193,7 @@ static void a_partly_ended_counter_counts_the_rest(void **state)
     tally_close(t);
 }
 
-static void a_counter_that_never_ran_has_no_count(void **state)
+FIXTURE_TEST(a_counter_that_never_ran_has_no_count)
 {
     char list[16];
     int hold[2];
@@ -224,14 +226,4 @@ static void a_counter_that_never_ran_has_no_count(void **state)
     tally_close(t);
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(a_task_is_counted_on_the_chosen_cpus_only), CASE(children_are_counted_unless_excluded),
-        CASE(a_counter_ended_by_the_kernel_is_reported), CASE(a_partly_ended_counter_counts_the_rest),
-        CASE(a_counter_that_never_ran_has_no_count),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

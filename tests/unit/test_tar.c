@@ -40,7 +40,7 @@ static bool read_in(const struct buf *archive, size_t step, struct buf *seen, bo
     return ok;
 }
 
-static void written_archives_are_read_in_pieces_of_any_size(void **state)
+TEST(written_archives_are_read_in_pieces_of_any_size)
 {
     struct buf archive = { 0 }, seen = { 0 };
     bool ended;
@@ -58,7 +58,7 @@ static void written_archives_are_read_in_pieces_of_any_size(void **state)
     buf_done(&seen);
 }
 
-static void links_and_folders_are_skipped(void **state)
+TEST(links_and_folders_are_skipped)
 {
     struct buf archive = { 0 }, seen = { 0 };
     bool ended;
@@ -85,7 +85,7 @@ static void links_and_folders_are_skipped(void **state)
     buf_done(&seen);
 }
 
-static void a_damaged_header_is_refused(void **state)
+TEST(a_damaged_header_is_refused)
 {
     struct buf archive = { 0 }, seen = { 0 };
     bool ended;
@@ -103,7 +103,7 @@ static void a_damaged_header_is_refused(void **state)
     buf_done(&seen);
 }
 
-static void members_that_do_not_fit_the_format_are_not_written(void **state)
+TEST(members_that_do_not_fit_the_format_are_not_written)
 {
     uint8_t head[TAR_BLOCK];
     char name[TAR_NAME_MAX + 2];
@@ -114,14 +114,4 @@ static void members_that_do_not_fit_the_format_are_not_written(void **state)
     assert_false(tar_head("x", TAR_SIZE_MAX + 1, 0, head));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(written_archives_are_read_in_pieces_of_any_size),
-        cmocka_unit_test(links_and_folders_are_skipped),
-        cmocka_unit_test(a_damaged_header_is_refused),
-        cmocka_unit_test(members_that_do_not_fit_the_format_are_not_written),
-    };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

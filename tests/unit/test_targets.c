@@ -15,7 +15,7 @@ static void *wait_for_end(void *end)
     return NULL;
 }
 
-static void threads_that_began_since_a_list_are_counted(void **state)
+TEST(threads_that_began_since_a_list_are_counted)
 {
     pthread_mutex_t end = PTHREAD_MUTEX_INITIALIZER;
     pthread_t threads[2];
@@ -64,7 +64,7 @@ static uint32_t child_with_a_child(uint32_t *grandchild, int *end)
     return child;
 }
 
-static void children_that_began_since_a_list_are_added(void **state)
+TEST(children_that_began_since_a_list_are_added)
 {
     uint32_t grandchild, n;
     int end;
@@ -93,7 +93,7 @@ static void lose(struct targets *t)
     assert_true(targets_take(t, &(struct record){ .type = PERF_RECORD_LOST }));
 }
 
-static void a_child_whose_fork_record_was_lost_is_found(void **state)
+TEST(a_child_whose_fork_record_was_lost_is_found)
 {
     for (int command = 0; command < 2; command++) {
         uint32_t grandchild;
@@ -112,7 +112,7 @@ static void a_child_whose_fork_record_was_lost_is_found(void **state)
     }
 }
 
-static void a_process_whose_owner_changed_unseen_is_looked_up_again(void **state)
+TEST(a_process_whose_owner_changed_unseen_is_looked_up_again)
 {
     struct scope scope = { .kind = SCOPE_USER, .uid = 0 };
     struct targets t;
@@ -146,13 +146,4 @@ static void a_process_whose_owner_changed_unseen_is_looked_up_again(void **state
     targets_done(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_that_began_since_a_list_are_counted),
-        cmocka_unit_test(children_that_began_since_a_list_are_added),
-        cmocka_unit_test(a_child_whose_fork_record_was_lost_is_found),
-        cmocka_unit_test(a_process_whose_owner_changed_unseen_is_looked_up_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -13,7 +13,7 @@
 #include "process/task.h"
 #include "unit_test.h"
 
-static void stat_is_read_after_the_last_bracket(void **state)
+TEST(stat_is_read_after_the_last_bracket)
 {
     struct task_stat s;
     assert_true(
@@ -33,7 +33,7 @@ static void stat_is_read_after_the_last_bracket(void **state)
     assert_false(task_parse_stat("7 (a)", &s));
 }
 
-static void a_call_has_its_number_and_arguments(void **state)
+TEST(a_call_has_its_number_and_arguments)
 {
     struct task_call c = task_parse_call("202 0x7f01 0x80 0x0 0x0 0x0 0xff 0x7ffca8d9df38 0x7fe686ea3503\n");
     assert_int_equal(c.state, TASK_CALL_IN);
@@ -52,7 +52,7 @@ static void a_call_has_its_number_and_arguments(void **state)
     assert_int_equal(task_parse_call("").state, TASK_CALL_HIDDEN);
 }
 
-static void a_kernel_stack_has_its_functions(void **state)
+TEST(a_kernel_stack_has_its_functions)
 {
     char text[] =
         "[<0>] futex_wait_queue+0x60/0x90\n[<ffff8100>] xfs_read+0x1/0x2 [xfs]\nnonsense\n[<0>] a\tb\n[<0>] ";
@@ -65,7 +65,7 @@ static void a_kernel_stack_has_its_functions(void **state)
     assert_int_equal(task_parse_stack(again, functions, 1), 1);
 }
 
-static void the_last_run_is_found_by_its_label(void **state)
+TEST(the_last_run_is_found_by_its_label)
 {
     uint64_t ns = 0;
     assert_true(
@@ -77,7 +77,7 @@ static void the_last_run_is_found_by_its_label(void **state)
     assert_false(task_parse_last_run("\nse.exec_start : 99999999999999999999999.000000\n", &ns));
 }
 
-static void waits_are_switches_that_the_thread_wanted(void **state)
+TEST(waits_are_switches_that_the_thread_wanted)
 {
     assert_int_equal(task_parse_waits("sleep (1, #threads: 1)\nnr_switches       :    9\n"
                                       "nr_voluntary_switches        :                    7\n"
@@ -87,7 +87,7 @@ static void waits_are_switches_that_the_thread_wanted(void **state)
     assert_int_equal(task_parse_waits("\nnr_switches : 9\n"), 0);
 }
 
-static void progress_is_time_and_switches(void **state)
+TEST(progress_is_time_and_switches)
 {
     uint64_t progress = 0;
     assert_true(task_parse_progress("1000 77 3\n", &progress));
@@ -100,7 +100,7 @@ static void progress_is_time_and_switches(void **state)
     assert_int_equal(task_parse_switches("Name:\tx\n"), 0);
 }
 
-static void a_thread_that_runs_makes_progress(void **state)
+TEST(a_thread_that_runs_makes_progress)
 {
     uint64_t first, now;
     int dir = open("/proc/thread-self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -119,7 +119,7 @@ static const char *socket_of(const struct map *m, uint64_t inode)
     return map_get(m, inode, &name) ? (const char *)(uintptr_t)name : "";
 }
 
-static void sockets_are_described_by_inode(void **state)
+TEST(sockets_are_described_by_inode)
 {
     char tcp[] =
         "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
@@ -151,7 +151,7 @@ static void sockets_are_described_by_inode(void **state)
     arena_done(&a);
 }
 
-static void the_innermost_id_is_found(void **state)
+TEST(the_innermost_id_is_found)
 {
     assert_int_equal(task_parse_inner_id("Name:\tx\nNSpid:\t31\nNSpgid:\t9\n"), 31);
     assert_int_equal(task_parse_inner_id("Name:\tx\nNSpid:\t4000\t31\t7\nNSpgid:\t9\n"), 7);
@@ -166,7 +166,7 @@ static uint32_t holder(uint64_t operation, uint64_t value, uint32_t word, uint32
     return task_lock_holder(&call, (uint32_t[]){ word, 1, owner });
 }
 
-static void the_holder_of_a_lock_is_in_its_words(void **state)
+TEST(the_holder_of_a_lock_is_in_its_words)
 {
     assert_int_equal(holder(FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 2, 2, 77), 77);
     assert_int_equal(holder(FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, 2, 2, 77), 77);
@@ -177,14 +177,14 @@ static void the_holder_of_a_lock_is_in_its_words(void **state)
     assert_int_equal(holder(FUTEX_WAKE, 2, 2, 77), 0);
 }
 
-static void the_tracer_is_found(void **state)
+TEST(the_tracer_is_found)
 {
     assert_int_equal(task_parse_tracer("Name:\tx\nTracerPid:\t12\n"), 12);
     assert_int_equal(task_parse_tracer("Name:\tx\nTracerPid:\t0\n"), 0);
     assert_int_equal(task_parse_tracer(""), 0);
 }
 
-static void calls_have_names(void **state)
+TEST(calls_have_names)
 {
     assert_string_equal(task_call_name(SYS_futex, false), "futex");
     assert_string_equal(task_call_name(SYS_read, false), "read");
@@ -241,7 +241,7 @@ static uint32_t threads_now(void)
     return n;
 }
 
-static void a_thread_of_this_process_is_read(void **state)
+TEST(a_thread_of_this_process_is_read)
 {
     atomic_int tid = 0;
     pthread_t thread;
@@ -270,7 +270,7 @@ static void a_thread_of_this_process_is_read(void **state)
     tasks_done(&t);
 }
 
-static void an_ended_process_has_no_threads(void **state)
+TEST(an_ended_process_has_no_threads)
 {
     struct tasks t;
     assert_false(tasks_read(UINT32_MAX, &t));
@@ -278,24 +278,4 @@ static void an_ended_process_has_no_threads(void **state)
     tasks_done(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stat_is_read_after_the_last_bracket),
-        cmocka_unit_test(a_call_has_its_number_and_arguments),
-        cmocka_unit_test(a_kernel_stack_has_its_functions),
-        cmocka_unit_test(the_last_run_is_found_by_its_label),
-        cmocka_unit_test(waits_are_switches_that_the_thread_wanted),
-        cmocka_unit_test(progress_is_time_and_switches),
-        cmocka_unit_test(a_thread_that_runs_makes_progress),
-        cmocka_unit_test(sockets_are_described_by_inode),
-        cmocka_unit_test(the_innermost_id_is_found),
-        cmocka_unit_test(the_holder_of_a_lock_is_in_its_words),
-        cmocka_unit_test(the_tracer_is_found),
-        cmocka_unit_test(calls_have_names),
-        cmocka_unit_test(a_thread_of_this_process_is_read),
-        cmocka_unit_test(an_ended_process_has_no_threads),
-    };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

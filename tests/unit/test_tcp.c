@@ -97,6 +97,8 @@ static int begin_test(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, begin_test, operations_tear_down)
+
 /* Measures a built-in row, whose begin and end are one event here. */
 static void use_row(const char *name)
 {
@@ -184,7 +186,7 @@ static void expect(uint64_t number, const char *name, uint64_t ns, uint32_t tid)
 }
 
 /* Each state is 10 ns after the one before. */
-static void both_sides_have_a_session_of_their_process(void **state)
+FIXTURE_TEST(both_sides_have_a_session_of_their_process)
 {
     struct state c = client(), v = server();
     use_row("tcp");
@@ -205,7 +207,7 @@ static void both_sides_have_a_session_of_their_process(void **state)
     assert_int_equal(pairs()->counts.unbegun + pairs()->counts.replaced + pairs()->n_open, 0);
 }
 
-static void addresses_of_ipv6_are_in_brackets_before_a_port(void **state)
+FIXTURE_TEST(addresses_of_ipv6_are_in_brackets_before_a_port)
 {
     struct state c = socket_of(1, "fe80::1", 0, "2001:db8::5", 80), v = socket_of(2, "::1", 80, "::1", 9);
     use_row("tcp");
@@ -217,7 +219,7 @@ static void addresses_of_ipv6_are_in_brackets_before_a_port(void **state)
     expect(1, "[tcp: [::1]:80 from ::1]", 10, 600);
 }
 
-static void the_process_of_a_session_that_the_peer_resets_is_unknown(void **state)
+FIXTURE_TEST(the_process_of_a_session_that_the_peer_resets_is_unknown)
 {
     struct state v = server();
     use_row("tcp");
@@ -235,7 +237,7 @@ static void the_process_of_a_session_that_the_peer_resets_is_unknown(void **stat
     s->source.scope.kind = SCOPE_ALL;
 }
 
-static void sessions_outside_the_scope_do_not_count(void **state)
+FIXTURE_TEST(sessions_outside_the_scope_do_not_count)
 {
     struct state c = client(), v = server();
     use_row("tcp");
@@ -252,7 +254,7 @@ static void sessions_outside_the_scope_do_not_count(void **state)
     s->source.scope.kind = SCOPE_ALL;
 }
 
-static void only_connections_become_sessions(void **state)
+FIXTURE_TEST(only_connections_become_sessions)
 {
     struct state c = client(), listening = server(), subflow = server();
     use_row("tcp");
@@ -272,7 +274,7 @@ static void only_connections_become_sessions(void **state)
 }
 
 /* The kernel may leave out the events of a socket that ends while a process closes it. */
-static void a_socket_at_the_same_address_is_another_session(void **state)
+FIXTURE_TEST(a_socket_at_the_same_address_is_another_session)
 {
     struct state c = client(), v = server();
     use_row("tcp");
@@ -311,7 +313,7 @@ static void report_error(const struct state *t, int error, uint64_t after_ns)
 }
 
 /* Any thread may be interrupted by the timer. */
-static void retransmits_are_those_of_the_session(void **state)
+FIXTURE_TEST(retransmits_are_those_of_the_session)
 {
     struct state c = client(), v = server();
     use_row("tcp");
@@ -340,7 +342,7 @@ static void connect_in_vain(struct state *c, bool softirq)
     change(c, SYN_SENT, CLOSE, softirq ? 777 : 500, softirq, false);
 }
 
-static void a_connection_that_fails_has_the_error_that_follows(void **state)
+FIXTURE_TEST(a_connection_that_fails_has_the_error_that_follows)
 {
     static const struct {
         int error;
@@ -375,7 +377,7 @@ static void a_connection_that_fails_has_the_error_that_follows(void **state)
     expect(6, "[tcp-failed: 10.0.0.1 to 10.0.0.5:443, timed out, 2 retransmits]", 30, 500);
 }
 
-static void a_connection_is_given_up_if_no_error_follows(void **state)
+FIXTURE_TEST(a_connection_is_given_up_if_no_error_follows)
 {
     struct state c = client();
     use_row("tcp-failed");
@@ -398,7 +400,7 @@ static void a_connection_is_given_up_if_no_error_follows(void **state)
     assert_int_equal(pairs()->n_open + pairs()->counts.unbegun, 0);
 }
 
-static void a_kept_end_is_lost_with_its_records(void **state)
+FIXTURE_TEST(a_kept_end_is_lost_with_its_records)
 {
     struct state c = client();
     struct record lost = record(PERF_RECORD_LOST, 1);
@@ -412,7 +414,7 @@ static void a_kept_end_is_lost_with_its_records(void **state)
 }
 
 /* They have no tracepoints for errors or for retransmits. */
-static void older_kernels_tell_less(void **state)
+FIXTURE_TEST(older_kernels_tell_less)
 {
     struct state c = client();
     remove_event("sock/inet_sk_error_report");
@@ -426,7 +428,7 @@ static void older_kernels_tell_less(void **state)
     expect(1, "[tcp-failed: 10.0.0.1 to 10.0.0.5:443]", 10, 500);
 }
 
-static void short_payloads_are_ignored(void **state)
+FIXTURE_TEST(short_payloads_are_ignored)
 {
     struct state c = client();
     use_row("tcp");
@@ -443,30 +445,4 @@ static void short_payloads_are_ignored(void **state)
     assert_true(history_count(s->store.history) <= sizeof c);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(retransmits_are_those_of_the_session, begin_test,
-                                        operations_tear_down),
-        cmocka_unit_test_setup_teardown(a_connection_that_fails_has_the_error_that_follows, begin_test,
-                                        operations_tear_down),
-        cmocka_unit_test_setup_teardown(a_connection_is_given_up_if_no_error_follows, begin_test,
-                                        operations_tear_down),
-        cmocka_unit_test_setup_teardown(older_kernels_tell_less, begin_test, operations_tear_down),
-        cmocka_unit_test_setup_teardown(a_kept_end_is_lost_with_its_records, begin_test,
-                                        operations_tear_down),
-        cmocka_unit_test_setup_teardown(both_sides_have_a_session_of_their_process, begin_test,
-                                        operations_tear_down),
-        cmocka_unit_test_setup_teardown(addresses_of_ipv6_are_in_brackets_before_a_port, begin_test,
-                                        operations_tear_down),
-        cmocka_unit_test_setup_teardown(the_process_of_a_session_that_the_peer_resets_is_unknown, begin_test,
-                                        operations_tear_down),
-        cmocka_unit_test_setup_teardown(sessions_outside_the_scope_do_not_count, begin_test,
-                                        operations_tear_down),
-        cmocka_unit_test_setup_teardown(only_connections_become_sessions, begin_test, operations_tear_down),
-        cmocka_unit_test_setup_teardown(a_socket_at_the_same_address_is_another_session, begin_test,
-                                        operations_tear_down),
-        cmocka_unit_test_setup_teardown(short_payloads_are_ignored, begin_test, operations_tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -7,7 +7,7 @@
 #include "ui/term_keys.h"
 #include "unit_test.h"
 
-static void text_is_truncated_to_the_columns(void **state)
+TEST(text_is_truncated_to_the_columns)
 {
     struct term_cells c;
     term_cells_of(&c, "abcdef", 4, true);
@@ -21,7 +21,7 @@ static void text_is_truncated_to_the_columns(void **state)
     assert_int_equal(c.n, 0);
 }
 
-static void a_wide_character_that_does_not_fit_is_left_out(void **state)
+TEST(a_wide_character_that_does_not_fit_is_left_out)
 {
     struct term_cells c;
     term_cells_of(&c, "a\xe6\xbc\xa2z", 2, true);
@@ -31,7 +31,7 @@ static void a_wide_character_that_does_not_fit_is_left_out(void **state)
     assert_int_equal(c.len, 0);
 }
 
-static void without_unicode_cells_are_question_marks(void **state)
+TEST(without_unicode_cells_are_question_marks)
 {
     struct term_cells c;
     term_cells_of(&c, "\xc3\xa9\xe6\xbc\xa2x", 10, false);
@@ -39,7 +39,7 @@ static void without_unicode_cells_are_question_marks(void **state)
     assert_memory_equal(c.text, L"???x", 4 * sizeof(wchar_t));
 }
 
-static void control_characters_never_reach_the_terminal(void **state)
+TEST(control_characters_never_reach_the_terminal)
 {
     struct term_cells c;
     term_cells_of(&c, "a\033[2J\177\x01z", 20, true);
@@ -47,7 +47,7 @@ static void control_characters_never_reach_the_terminal(void **state)
         assert_true(c.text[i] >= 0x20 && c.text[i] != 0x7f);
 }
 
-static void a_long_line_is_split_into_parts(void **state)
+TEST(a_long_line_is_split_into_parts)
 {
     char line[1200];
     struct term_cells c;
@@ -64,7 +64,7 @@ static void a_long_line_is_split_into_parts(void **state)
     assert_int_equal(cols, 1100);
 }
 
-static void a_double_click_is_two_quick_presses_at_one_cell(void **state)
+TEST(a_double_click_is_two_quick_presses_at_one_cell)
 {
     struct term_click last = { 0 };
     struct term_mouse here = { .y = 3, .x = 4 }, there = { .y = 3, .x = 5 };
@@ -76,7 +76,7 @@ static void a_double_click_is_two_quick_presses_at_one_cell(void **state)
     assert_false(term_click_is_double(&last, &there, now + 900 * NS_PER_MS));
 }
 
-static void every_sequence_has_a_named_key(void **state)
+TEST(every_sequence_has_a_named_key)
 {
     for (size_t i = 0; i < term_sequences_n; i++) {
         assert_int_equal(term_sequences[i].text[0], '\033');
@@ -86,15 +86,6 @@ static void every_sequence_has_a_named_key(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_is_truncated_to_the_columns),
-        cmocka_unit_test(a_wide_character_that_does_not_fit_is_left_out),
-        cmocka_unit_test(without_unicode_cells_are_question_marks),
-        cmocka_unit_test(control_characters_never_reach_the_terminal),
-        cmocka_unit_test(a_long_line_is_split_into_parts),
-        cmocka_unit_test(a_double_click_is_two_quick_presses_at_one_cell),
-        cmocka_unit_test(every_sequence_has_a_named_key),
-    };
     (void)setlocale(LC_ALL, "C.UTF-8");
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_listed_tests(NULL, NULL);
 }

@@ -25,6 +25,8 @@ static int teardown(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, setup, teardown)
+
 static void show_frame(void)
 {
     int x, n;
@@ -53,7 +55,7 @@ static void assert_sent(int y, const char *characters, const char *styles)
     assert_cells(cells, n, characters, styles);
 }
 
-static void the_first_frame_is_sent_whole(void **state)
+FIXTURE_TEST(the_first_frame_is_sent_whole)
 {
     int x, n;
     (void)term_grid_text(&g, 1, 2, 5, 1, "ab", true);
@@ -64,7 +66,7 @@ static void the_first_frame_is_sent_whole(void **state)
     assert_cells(cells, n, "  ab        ", "991199999999");
 }
 
-static void only_changed_cells_of_a_row_are_sent(void **state)
+FIXTURE_TEST(only_changed_cells_of_a_row_are_sent)
 {
     int x, n;
     (void)term_grid_text(&g, 0, 0, COLS, 1, "0123456789ab", true);
@@ -82,7 +84,7 @@ static void only_changed_cells_of_a_row_are_sent(void **state)
     assert_cells(cells, n, "b", "2");
 }
 
-static void a_frame_clears_cells_it_does_not_draw(void **state)
+FIXTURE_TEST(a_frame_clears_cells_it_does_not_draw)
 {
     int x, n;
     term_grid_fill(&g, 2, 4, 3, 1, '-');
@@ -93,7 +95,7 @@ static void a_frame_clears_cells_it_does_not_draw(void **state)
     assert_cells(cells, n, "   ", "999");
 }
 
-static void a_resized_frame_is_sent_whole(void **state)
+FIXTURE_TEST(a_resized_frame_is_sent_whole)
 {
     int x, n;
     show_frame();
@@ -102,7 +104,7 @@ static void a_resized_frame_is_sent_whole(void **state)
     assert_int_equal(n, COLS + 1);
 }
 
-static void nothing_is_drawn_beyond_the_edges(void **state)
+FIXTURE_TEST(nothing_is_drawn_beyond_the_edges)
 {
     int x, n;
     show_frame();
@@ -121,7 +123,7 @@ static void nothing_is_drawn_beyond_the_edges(void **state)
     assert_sent(1, "-", "1");
 }
 
-static void a_wide_character_fills_two_cells_and_its_row_is_sent_whole(void **state)
+FIXTURE_TEST(a_wide_character_fills_two_cells_and_its_row_is_sent_whole)
 {
     show_frame();
     assert_int_equal(term_grid_text(&g, 0, 3, 5, 1, "a" WIDE "b", true), 4);
@@ -131,7 +133,7 @@ static void a_wide_character_fills_two_cells_and_its_row_is_sent_whole(void **st
     assert_sent(0, "            ", "999999999999");
 }
 
-static void half_a_wide_character_becomes_a_space(void **state)
+FIXTURE_TEST(half_a_wide_character_becomes_a_space)
 {
     (void)term_grid_text(&g, 0, 2, 9, 1, WIDE WIDE WIDE, true);
     (void)term_grid_text(&g, 0, 3, 2, 2, "xy", true);
@@ -140,7 +142,7 @@ static void half_a_wide_character_becomes_a_space(void **state)
     assert_cells(g.now, COLS, "   xy  -    ", "991221139999");
 }
 
-static void a_line_of_maximum_length_is_drawn_to_its_end(void **state)
+FIXTURE_TEST(a_line_of_maximum_length_is_drawn_to_its_end)
 {
     char text[1301];
     memset(text, 'a', sizeof text - 1);
@@ -152,7 +154,7 @@ static void a_line_of_maximum_length_is_drawn_to_its_end(void **state)
 }
 
 /* Whatever is drawn: the sent updates add up to the frame. */
-static void sent_updates_add_up_to_the_frame(void **state)
+FIXTURE_TEST(sent_updates_add_up_to_the_frame)
 {
     uint32_t screen[ROWS * COLS] = { 0 };
     srandom(7);
@@ -186,18 +188,6 @@ static void sent_updates_add_up_to_the_frame(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_first_frame_is_sent_whole, setup, teardown),
-        cmocka_unit_test_setup_teardown(only_changed_cells_of_a_row_are_sent, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_frame_clears_cells_it_does_not_draw, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_resized_frame_is_sent_whole, setup, teardown),
-        cmocka_unit_test_setup_teardown(nothing_is_drawn_beyond_the_edges, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_wide_character_fills_two_cells_and_its_row_is_sent_whole, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(half_a_wide_character_becomes_a_space, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_line_of_maximum_length_is_drawn_to_its_end, setup, teardown),
-        cmocka_unit_test_setup_teardown(sent_updates_add_up_to_the_frame, setup, teardown),
-    };
     assert_non_null(setlocale(LC_ALL, "C.UTF-8"));
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_listed_tests(NULL, NULL);
 }

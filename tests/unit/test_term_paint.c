@@ -12,7 +12,7 @@ static void begin_paints(bool rich, uint32_t room)
     term_paint_theme(&paints, theme.styles[rich ? THEME_256 : THEME_8], room);
 }
 
-static void a_shade_differs_in_its_background_only(void **state)
+TEST(a_shade_differs_in_its_background_only)
 {
     begin_paints(true, TERM_PAINTS);
     enum style shade = term_paint_shade(&paints, STYLE_FLAME_USER, 1);
@@ -27,7 +27,7 @@ static void a_shade_differs_in_its_background_only(void **state)
     term_paint_done(&paints);
 }
 
-static void half_blocks_combine_two_backgrounds(void **state)
+TEST(half_blocks_combine_two_backgrounds)
 {
     const char *character;
     begin_paints(true, TERM_PAINTS);
@@ -46,7 +46,7 @@ static void half_blocks_combine_two_backgrounds(void **state)
     term_paint_done(&paints);
 }
 
-static void without_free_colour_pairs_an_existing_style_is_used(void **state)
+TEST(without_free_colour_pairs_an_existing_style_is_used)
 {
     const char *character;
     begin_paints(true, TERM_PAINT_NONE + 2);
@@ -57,12 +57,4 @@ static void without_free_colour_pairs_an_existing_style_is_used(void **state)
     term_paint_done(&paints);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_shade_differs_in_its_background_only),
-        cmocka_unit_test(half_blocks_combine_two_backgrounds),
-        cmocka_unit_test(without_free_colour_pairs_an_existing_style_is_used),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -10,7 +10,7 @@ static void need_types(void)
         skip(); /* built without infocmp */
 }
 
-static void a_type_has_its_own_description(void **state)
+TEST(a_type_has_its_own_description)
 {
     static const char *const names[] = { "xterm",         "xterm-256color", "screen",
                                          "tmux-256color", "linux",          "vt100" };
@@ -23,7 +23,7 @@ static void a_type_has_its_own_description(void **state)
     }
 }
 
-static void a_type_uses_the_description_of_its_family(void **state)
+TEST(a_type_uses_the_description_of_its_family)
 {
     static const char *const pairs[][2] = {
         { "xterm-kitty", "xterm-256color" },
@@ -39,18 +39,10 @@ static void a_type_uses_the_description_of_its_family(void **state)
         assert_string_equal(term_type_find(pairs[i][0])->name, pairs[i][1]);
 }
 
-static void an_unknown_type_has_no_description(void **state)
+TEST(an_unknown_type_has_no_description)
 {
     assert_null(term_type_find("no-such-terminal"));
     assert_null(term_type_find(""));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_type_has_its_own_description),
-        cmocka_unit_test(a_type_uses_the_description_of_its_family),
-        cmocka_unit_test(an_unknown_type_has_no_description),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -15,7 +15,7 @@ static void assert_cleaned(const char *from, const char *to)
     assert_string_equal(dst, to);
 }
 
-static void plain_text_passes_unchanged(void **state)
+TEST(plain_text_passes_unchanged)
 {
     assert_cleaned("", "");
     assert_cleaned("std::vector<int>::push_back(int&&) ~", "std::vector<int>::push_back(int&&) ~");
@@ -23,7 +23,7 @@ static void plain_text_passes_unchanged(void **state)
                    "Gr\xc3\xbc\xc3\x9f \xe4\xb8\xad \xf0\x9f\x94\xa5");
 }
 
-static void controls_never_reach_a_terminal(void **state)
+TEST(controls_never_reach_a_terminal)
 {
     char c[2] = "x";
     int i;
@@ -37,7 +37,7 @@ static void controls_never_reach_a_terminal(void **state)
     assert_cleaned("a\xc2\x80z\xc2\x9b[2J\xc2\x9f", "a?z?[2J?");
 }
 
-static void format_characters_are_replaced(void **state)
+TEST(format_characters_are_replaced)
 {
     static const char *const each[] = {
         "\xc2\xad",     "\xd8\x9c",     "\xe2\x80\x8b", "\xe2\x80\x8f", "\xe2\x80\xa8",     "\xe2\x80\xa9",
@@ -53,7 +53,7 @@ static void format_characters_are_replaced(void **state)
                    "\xe2\x80\x90\xe2\x80\xa7\xe2\x80\xb0\xef\xbf\xbd");
 }
 
-static void invalid_utf8_is_replaced_byte_by_byte(void **state)
+TEST(invalid_utf8_is_replaced_byte_by_byte)
 {
     assert_cleaned("a\x80z", "a?z");
     assert_cleaned("\xff\xfe", "??");
@@ -68,7 +68,7 @@ static void invalid_utf8_is_replaced_byte_by_byte(void **state)
     assert_cleaned("\xf0\x9f\x94\xc3\xa9", "???\xc3\xa9");
 }
 
-static void cleaning_stops_at_n_and_at_nul(void **state)
+TEST(cleaning_stops_at_n_and_at_nul)
 {
     char dst[20];
     char *exact = malloc(3);
@@ -83,7 +83,7 @@ static void cleaning_stops_at_n_and_at_nul(void **state)
     free(exact);
 }
 
-static void truncation_never_splits_a_character(void **state)
+TEST(truncation_never_splits_a_character)
 {
     char dst[5];
 
@@ -96,7 +96,7 @@ static void truncation_never_splits_a_character(void **state)
     assert_int_equal(text_clean(NULL, 0, "abc", 3), 0);
 }
 
-static void cleaning_in_place_works(void **state)
+TEST(cleaning_in_place_works)
 {
     char s[] = "a\xe2\x80\xae\033z\xc3\xa9";
 
@@ -104,7 +104,7 @@ static void cleaning_in_place_works(void **state)
     assert_string_equal(s, "a??z\xc3\xa9");
 }
 
-static void decoding_gives_codepoints_and_lengths(void **state)
+TEST(decoding_gives_codepoints_and_lengths)
 {
     static const struct {
         const char *s;
@@ -130,7 +130,7 @@ static void decoding_gives_codepoints_and_lengths(void **state)
     assert_int_equal(text_decode("x", 0, &cp), 0);
 }
 
-static void widths_follow_unicode_in_every_locale(void **state)
+TEST(widths_follow_unicode_in_every_locale)
 {
     static const struct {
         uint32_t cp;
@@ -155,7 +155,7 @@ static void widths_follow_unicode_in_every_locale(void **state)
                      4);
 }
 
-static void a_prefix_fills_the_columns_with_whole_characters(void **state)
+TEST(a_prefix_fills_the_columns_with_whole_characters)
 {
     int width = -1;
 
@@ -177,7 +177,7 @@ static void assert_elided(const char *s, int columns, bool middle, const char *t
     assert_string_equal(dst, to);
 }
 
-static void template_arguments_are_elided_first(void **state)
+TEST(template_arguments_are_elided_first)
 {
     assert_elided("ns::Deep<3, std::map<int, std::less<int> > >::go", 48, true,
                   "ns::Deep<3, std::map<int, std::less<int> > >::go");
@@ -195,14 +195,14 @@ static void template_arguments_are_elided_first(void **state)
     assert_elided("a<b<c<d", 6, true, "a<..<d");
 }
 
-static void text_that_fits_is_not_elided(void **state)
+TEST(text_that_fits_is_not_elided)
 {
     assert_elided("do_idle", 7, false, "do_idle");
     assert_elided("do_idle", 7, true, "do_idle");
     assert_elided("", 0, true, "");
 }
 
-static void elided_text_is_marked_by_dots(void **state)
+TEST(elided_text_is_marked_by_dots)
 {
     assert_elided("buf_flush_page_cleaner", 11, false, "buf_flush..");
     assert_elided("buf_flush_page_cleaner", 11, true, "buf_f..aner");
@@ -213,7 +213,7 @@ static void elided_text_is_marked_by_dots(void **state)
     assert_elided("buf_flush_page_cleaner", -5, true, "");
 }
 
-static void elision_keeps_characters_whole_and_within_the_columns(void **state)
+TEST(elision_keeps_characters_whole_and_within_the_columns)
 {
     static const char s[] = "\xe4\xb8\xad\xe6\x96\x87"
                             "e\xcc\x81"
@@ -234,7 +234,7 @@ static void elision_keeps_characters_whole_and_within_the_columns(void **state)
     assert_int_equal(strlen(small), 7); /* two of three bytes, one of one; no room for the accent */
 }
 
-static void search_folds_ascii_case(void **state)
+TEST(search_folds_ascii_case)
 {
     assert_true(text_find_nocase("JavaThread::Run", "thread::run"));
     assert_true(text_find_nocase("aab", "AB"));
@@ -247,7 +247,7 @@ static void search_folds_ascii_case(void **state)
     assert_false(text_find_nocase("a[b", "a{b"));
 }
 
-static void the_nearest_name_is_found_or_none(void **state)
+TEST(the_nearest_name_is_found_or_none)
 {
     static const char *const names[] = { "cycles", "instructions", "cpu-clock", "page-faults", "fp" };
 
@@ -263,7 +263,7 @@ static void the_nearest_name_is_found_or_none(void **state)
     assert_int_equal(text_nearest("cycles", names, 0), -1);
 }
 
-static void overlong_words_have_no_near_match(void **state)
+TEST(overlong_words_have_no_near_match)
 {
     static char word[10000];
     const char *const names[] = { word, "cycles" };
@@ -273,7 +273,7 @@ static void overlong_words_have_no_near_match(void **state)
     assert_int_equal(text_nearest("cycle", names, 2), 1);
 }
 
-static void a_prefix_must_match_completely(void **state)
+TEST(a_prefix_must_match_completely)
 {
     assert_true(text_begins_with("python3.11", "python3"));
     assert_true(text_begins_with("py", ""));
@@ -281,28 +281,4 @@ static void a_prefix_must_match_completely(void **state)
     assert_false(text_begins_with("libpython3", "python3"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_text_passes_unchanged),
-        cmocka_unit_test(controls_never_reach_a_terminal),
-        cmocka_unit_test(format_characters_are_replaced),
-        cmocka_unit_test(invalid_utf8_is_replaced_byte_by_byte),
-        cmocka_unit_test(cleaning_stops_at_n_and_at_nul),
-        cmocka_unit_test(truncation_never_splits_a_character),
-        cmocka_unit_test(cleaning_in_place_works),
-        cmocka_unit_test(decoding_gives_codepoints_and_lengths),
-        cmocka_unit_test(widths_follow_unicode_in_every_locale),
-        cmocka_unit_test(a_prefix_fills_the_columns_with_whole_characters),
-        cmocka_unit_test(text_that_fits_is_not_elided),
-        cmocka_unit_test(template_arguments_are_elided_first),
-        cmocka_unit_test(elided_text_is_marked_by_dots),
-        cmocka_unit_test(elision_keeps_characters_whole_and_within_the_columns),
-        cmocka_unit_test(search_folds_ascii_case),
-        cmocka_unit_test(a_prefix_must_match_completely),
-        cmocka_unit_test(the_nearest_name_is_found_or_none),
-        cmocka_unit_test(overlong_words_have_no_near_match),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

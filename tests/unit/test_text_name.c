@@ -12,13 +12,13 @@ static const char *shorten_name(const char *name, int columns)
     return dst;
 }
 
-static void a_name_that_fits_is_whole(void **state)
+TEST(a_name_that_fits_is_whole)
 {
     assert_string_equal(shorten_name("void a::b(int)", 14), "void a::b(int)");
     assert_string_equal(shorten_name("", 5), "");
 }
 
-static void return_type_and_arguments_are_dropped_first(void **state)
+TEST(return_type_and_arguments_are_dropped_first)
 {
     assert_string_equal(shorten_name("void java.util.HashMap.resize(int, java.lang.Object)", 30),
                         "java.util.HashMap.resize");
@@ -40,7 +40,7 @@ static void return_type_and_arguments_are_dropped_first(void **state)
                         "work(int)::{lambda(char)#1}::operator()");
 }
 
-static void then_template_arguments_are_dropped(void **state)
+TEST(then_template_arguments_are_dropped)
 {
     assert_string_equal(shorten_name("void std::sort<std::vector<int, std::allocator<int> > >(int, int)", 30),
                         "std::sort<std::vector<..> >");
@@ -50,7 +50,7 @@ static void then_template_arguments_are_dropped(void **state)
                         "std::vector::push_back");
 }
 
-static void then_leading_scopes_are_dropped(void **state)
+TEST(then_leading_scopes_are_dropped)
 {
     assert_string_equal(shorten_name("void java.util.concurrent.ThreadPoolExecutor.runWorker(int)", 32),
                         "..ThreadPoolExecutor.runWorker");
@@ -64,13 +64,13 @@ static void then_leading_scopes_are_dropped(void **state)
                         "..operator[]");
 }
 
-static void a_method_longer_than_the_width_is_elided(void **state)
+TEST(a_method_longer_than_the_width_is_elided)
 {
     assert_string_equal(shorten_name("void a.b.Thing.aVeryLongNameOfAMethod(int)", 14), "..aVer..Method");
     assert_string_equal(shorten_name("a_very_long_name_of_a_function", 14), "a_very..nction");
 }
 
-static void names_of_other_forms_keep_both_ends(void **state)
+TEST(names_of_other_forms_keep_both_ends)
 {
     assert_string_equal(shorten_name("[unknown] 0x7f0012345678", 14), "[unkno..345678");
     assert_string_equal(shorten_name("do_something_long.constprop.0", 22), "do_somethi..onstprop.0");
@@ -80,7 +80,7 @@ static void names_of_other_forms_keep_both_ends(void **state)
     assert_string_equal(shorten_name("x::y", 2), "..");
 }
 
-static void empty_names_and_zero_widths_are_safe(void **state)
+TEST(empty_names_and_zero_widths_are_safe)
 {
     static const char parts[] = "ab:<>(){}[] ./,&~operator->";
     char name[1500];
@@ -96,16 +96,4 @@ static void empty_names_and_zero_widths_are_safe(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_that_fits_is_whole),
-        cmocka_unit_test(return_type_and_arguments_are_dropped_first),
-        cmocka_unit_test(then_template_arguments_are_dropped),
-        cmocka_unit_test(then_leading_scopes_are_dropped),
-        cmocka_unit_test(a_method_longer_than_the_width_is_elided),
-        cmocka_unit_test(names_of_other_forms_keep_both_ends),
-        cmocka_unit_test(empty_names_and_zero_widths_are_safe),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

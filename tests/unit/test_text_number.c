@@ -8,7 +8,7 @@
 
 static char dst[64];
 
-static void thousands_are_grouped(void **state)
+TEST(thousands_are_grouped)
 {
     assert_string_equal(text_thousands(dst, sizeof dst, 0), "0");
     assert_string_equal(text_thousands(dst, sizeof dst, 999), "999");
@@ -19,7 +19,7 @@ static void thousands_are_grouped(void **state)
     assert_string_equal(dst, "11,");
 }
 
-static void si_numbers_have_three_digits_and_a_unit(void **state)
+TEST(si_numbers_have_three_digits_and_a_unit)
 {
     static const struct {
         double v;
@@ -37,7 +37,7 @@ static void si_numbers_have_three_digits_and_a_unit(void **state)
         assert_string_equal(text_si(dst, sizeof dst, cases[i].v), cases[i].text);
 }
 
-static void bytes_are_short(void **state)
+TEST(bytes_are_short)
 {
     assert_string_equal(text_bytes(dst, sizeof dst, 0), "0B");
     assert_string_equal(text_bytes(dst, sizeof dst, 1023), "1023B");
@@ -49,7 +49,7 @@ static void bytes_are_short(void **state)
     assert_string_equal(text_bytes(dst, sizeof dst, UINT64_MAX), "16E");
 }
 
-static void durations_are_hours_minutes_seconds(void **state)
+TEST(durations_are_hours_minutes_seconds)
 {
     assert_string_equal(text_length(dst, sizeof dst, 0), "0 ns");
     assert_string_equal(text_length(dst, sizeof dst, 850), "850 ns");
@@ -72,7 +72,7 @@ static void durations_are_hours_minutes_seconds(void **state)
     assert_string_equal(text_duration(dst, sizeof dst, 360000), "100:00:00");
 }
 
-static void sizes_are_parsed(void **state)
+TEST(sizes_are_parsed)
 {
     static const struct {
         const char *s;
@@ -100,7 +100,7 @@ static void sizes_are_parsed(void **state)
     }
 }
 
-static void invalid_sizes_are_refused(void **state)
+TEST(invalid_sizes_are_refused)
 {
     static const char *const bad[] = { "",
                                        "M",
@@ -128,7 +128,7 @@ static void invalid_sizes_are_refused(void **state)
     assert_int_equal(bytes, 77);
 }
 
-static void yes_and_no_have_four_words_each(void **state)
+TEST(yes_and_no_have_four_words_each)
 {
     static const char *const words[] = { "yes", "true", "on", "1", "no", "false", "off", "0" };
     bool value;
@@ -143,7 +143,7 @@ static void yes_and_no_have_four_words_each(void **state)
     assert_true(value);
 }
 
-static void whole_numbers_are_parsed_within_their_range(void **state)
+TEST(whole_numbers_are_parsed_within_their_range)
 {
     uint64_t v = 77;
 
@@ -162,7 +162,7 @@ static void whole_numbers_are_parsed_within_their_range(void **state)
     assert_int_equal(v, 77);
 }
 
-static void seconds_are_positive_decimals(void **state)
+TEST(seconds_are_positive_decimals)
 {
     double s = 77;
 
@@ -187,7 +187,7 @@ static void seconds_are_positive_decimals(void **state)
     assert_true(s == 77);
 }
 
-static void the_decimal_point_is_a_point_in_every_locale(void **state)
+TEST(the_decimal_point_is_a_point_in_every_locale)
 {
     double s = 0;
 
@@ -201,7 +201,7 @@ static void the_decimal_point_is_a_point_in_every_locale(void **state)
     setlocale(LC_NUMERIC, "C");
 }
 
-static void lengths_are_parsed(void **state)
+TEST(lengths_are_parsed)
 {
     static const struct {
         const char *text;
@@ -235,21 +235,4 @@ static void lengths_are_parsed(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lengths_are_parsed),
-        cmocka_unit_test(thousands_are_grouped),
-        cmocka_unit_test(si_numbers_have_three_digits_and_a_unit),
-        cmocka_unit_test(bytes_are_short),
-        cmocka_unit_test(durations_are_hours_minutes_seconds),
-        cmocka_unit_test(sizes_are_parsed),
-        cmocka_unit_test(invalid_sizes_are_refused),
-        cmocka_unit_test(yes_and_no_have_four_words_each),
-        cmocka_unit_test(whole_numbers_are_parsed_within_their_range),
-        cmocka_unit_test(seconds_are_positive_decimals),
-        cmocka_unit_test(the_decimal_point_is_a_point_in_every_locale),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -21,7 +21,7 @@ static void expect_refused(const char *text, const char *words)
     assert_non_null(strstr(e.text, words));
 }
 
-static void styles_are_colours_and_attributes(void **state)
+TEST(styles_are_colours_and_attributes)
 {
     struct theme t;
     struct error e = { 0 };
@@ -35,7 +35,7 @@ static void styles_are_colours_and_attributes(void **state)
     assert_int_equal(t.styles[THEME_256][STYLE_SPARK].fg, THEME_RGB | 0xff8700);
 }
 
-static void a_colour_maps_to_the_nearest_one_in_a_smaller_palette(void **state)
+TEST(a_colour_maps_to_the_nearest_one_in_a_smaller_palette)
 {
     assert_int_equal(theme_color_256(THEME_RGB | 0xff8700), 208);
     assert_int_equal(theme_color_256(THEME_RGB | 0xfe8001), 208);
@@ -48,7 +48,7 @@ static void a_colour_maps_to_the_nearest_one_in_a_smaller_palette(void **state)
 }
 
 /* The background colours of the classes of functions in the default theme. */
-static void shades_of_one_colour_differ_from_those_of_another(void **state)
+TEST(shades_of_one_colour_differ_from_those_of_another)
 {
     static const enum style styles[] = { STYLE_FLAME_USER,    STYLE_FLAME_CXX,        STYLE_FLAME_RUST,
                                          STYLE_FLAME_KERNEL,  STYLE_FLAME_JIT,        STYLE_FLAME_INLINED,
@@ -73,7 +73,7 @@ static void shades_of_one_colour_differ_from_those_of_another(void **state)
     assert_int_equal(theme_color_shade(3, 2, 0), 3);
 }
 
-static void a_style_applies_to_terminals_with_fewer_colours(void **state)
+TEST(a_style_applies_to_terminals_with_fewer_colours)
 {
     struct theme t;
     struct error e = { 0 };
@@ -89,7 +89,7 @@ static void a_style_applies_to_terminals_with_fewer_colours(void **state)
     assert_int_equal(t.styles[THEME_MONO][STYLE_CURSOR].attributes & THEME_REVERSE, THEME_REVERSE);
 }
 
-static void every_style_is_legible_with_8_colours(void **state)
+TEST(every_style_is_legible_with_8_colours)
 {
     struct theme t;
     theme_builtin(&t);
@@ -102,7 +102,7 @@ static void every_style_is_legible_with_8_colours(void **state)
     }
 }
 
-static void styles_missing_in_a_file_are_built_in(void **state)
+TEST(styles_missing_in_a_file_are_built_in)
 {
     struct theme t, builtin;
     struct error e = { 0 };
@@ -113,7 +113,7 @@ static void styles_missing_in_a_file_are_built_in(void **state)
     assert_memory_equal(t.styles, builtin.styles, sizeof t.styles);
 }
 
-static void errors_name_file_and_line(void **state)
+TEST(errors_name_file_and_line)
 {
     need_inih();
     expect_refused("[styles]\ncursr = red\n", "my.theme:2");
@@ -125,7 +125,7 @@ static void errors_name_file_and_line(void **state)
     expect_refused("[theme]\nauthor = me\n", "author");
 }
 
-static void an_unknown_theme_lists_the_available_ones(void **state)
+TEST(an_unknown_theme_lists_the_available_ones)
 {
     char dir[] = "/tmp/flametop-theme-XXXXXX", path[128];
     struct theme t;
@@ -163,7 +163,7 @@ static void an_unknown_theme_lists_the_available_ones(void **state)
 }
 
 /* themes/default.theme is the table in style.def, as a file to copy from. */
-static void the_default_file_equals_the_built_in_theme(void **state)
+TEST(the_default_file_equals_the_built_in_theme)
 {
     const char *top = getenv("FLAMETOP_SOURCE");
     char path[4096];
@@ -185,7 +185,7 @@ static void the_default_file_equals_the_built_in_theme(void **state)
 }
 
 /* Neither installed nor in the source tree: a single copied program has them all. */
-static void all_themes_are_built_in(void **state)
+TEST(all_themes_are_built_in)
 {
 #if __has_include("theme_text.h")
     static const char *const wanted[] = { "default", "light", "mono", "solarized" };
@@ -214,19 +214,4 @@ static void all_themes_are_built_in(void **state)
 #endif
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(styles_are_colours_and_attributes),
-        cmocka_unit_test(a_colour_maps_to_the_nearest_one_in_a_smaller_palette),
-        cmocka_unit_test(shades_of_one_colour_differ_from_those_of_another),
-        cmocka_unit_test(a_style_applies_to_terminals_with_fewer_colours),
-        cmocka_unit_test(every_style_is_legible_with_8_colours),
-        cmocka_unit_test(styles_missing_in_a_file_are_built_in),
-        cmocka_unit_test(errors_name_file_and_line),
-        cmocka_unit_test(an_unknown_theme_lists_the_available_ones),
-        cmocka_unit_test(the_default_file_equals_the_built_in_theme),
-        cmocka_unit_test(all_themes_are_built_in),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -9,7 +9,7 @@
 
 #define DRAWS 500
 
-static void each_wait_or_none(void **state)
+TEST(each_wait_or_none)
 {
     for (uint64_t i = 0; i < 100; i++) {
         assert_true(thin_period(0, 7, i) == 1 && thin_period(1, 7, i) == 1);
@@ -19,7 +19,7 @@ static void each_wait_or_none(void **state)
 }
 
 /* A period that shares a divisor with the length of a pattern would sample only a part of the pattern. */
-static void periods_are_odd_primes_near_the_step(void **state)
+TEST(periods_are_odd_primes_near_the_step)
 {
     static const uint32_t steps[] = { 3, 7, 15, 31, 63, 125, 251, 501, 999 };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
@@ -32,7 +32,7 @@ static void periods_are_odd_primes_near_the_step(void **state)
         }
 }
 
-static void cpus_have_different_periods(void **state)
+TEST(cpus_have_different_periods)
 {
     bool differ = false;
     for (uint64_t k = 0; k < 50; k++)
@@ -54,7 +54,7 @@ static uint32_t chosen(double switches, uint32_t one_in, bool lost)
     return out[0];
 }
 
-static void fewer_stacks_are_sampled_at_once_and_more_with_a_margin(void **state)
+TEST(fewer_stacks_are_sampled_at_once_and_more_with_a_margin)
 {
     assert_int_equal(chosen(100, 0, false), 1);
     uint32_t n = chosen(40000, 1, false);
@@ -66,7 +66,7 @@ static void fewer_stacks_are_sampled_at_once_and_more_with_a_margin(void **state
     assert_int_equal(chosen(1000, LIVE_NO_STACKS, false), 1);
 }
 
-static void lost_records_make_it_one_step_more(void **state)
+TEST(lost_records_make_it_one_step_more)
 {
     uint32_t n = 1, steps = 0;
     for (uint32_t next; n != LIVE_NO_STACKS; n = next, steps++) {
@@ -100,7 +100,7 @@ static void assert_rates(const struct rate_waits *r, double hz)
     assert_true(fabs(r->stacks[1] - hz) <= 0.01 * hz);
 }
 
-static void rates_count_the_waits_without_stacks_too(void **state)
+TEST(rates_count_the_waits_without_stacks_too)
 {
     struct thin_counts none = { .time_ns = 1 }, last = counts_after(&none, 500 * NS_PER_MS, 0),
                        now = counts_after(&last, 500 * NS_PER_MS, 0);
@@ -110,7 +110,7 @@ static void rates_count_the_waits_without_stacks_too(void **state)
 
 /* The collector was late by 2 s: half of the records of that time were lost. It looked, and the first record
  * of the next 20 ms reported the loss. */
-static void a_loss_is_not_that_of_the_short_time_before_its_report(void **state)
+TEST(a_loss_is_not_that_of_the_short_time_before_its_report)
 {
     struct thin_counts before = { .time_ns = 1 }, last = counts_after(&before, 2 * NS_PER_SEC, 0), now;
     now = counts_after(&last, 20 * NS_PER_MS, 2 * (2 * TRUE_HZ + TRUE_HZ / 4));
@@ -119,16 +119,4 @@ static void a_loss_is_not_that_of_the_short_time_before_its_report(void **state)
     assert_true(r.stacks[0] > 1.8 * TRUE_HZ && r.stacks[0] < 2.2 * TRUE_HZ);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rates_count_the_waits_without_stacks_too),
-        cmocka_unit_test(a_loss_is_not_that_of_the_short_time_before_its_report),
-        cmocka_unit_test(each_wait_or_none),
-        cmocka_unit_test(periods_are_odd_primes_near_the_step),
-        cmocka_unit_test(cpus_have_different_periods),
-        cmocka_unit_test(fewer_stacks_are_sampled_at_once_and_more_with_a_margin),
-        cmocka_unit_test(lost_records_make_it_one_step_more),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

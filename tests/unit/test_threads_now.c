@@ -25,12 +25,12 @@ static uint64_t followed(uint64_t waits, uint64_t stopped_ns)
     return now.since_ns;
 }
 
-static void a_stop_ends_no_wait_however_late_the_thread_ran_after_it(void **state)
+TEST(a_stop_ends_no_wait_however_late_the_thread_ran_after_it)
 {
     assert_int_equal(followed(2, 1000), 8 * S);
 }
 
-static void a_thread_that_waited_once_more_has_a_new_wait(void **state)
+TEST(a_thread_that_waited_once_more_has_a_new_wait)
 {
     assert_int_equal(followed(3, 1000), 1 * S);
     assert_int_equal(followed(0, 1000), 1 * S);
@@ -51,7 +51,7 @@ static void check_wait(uint64_t least_ns, uint64_t most_ns, const char *text)
     buf_done(&out);
 }
 
-static void times_that_read_the_same_are_written_once(void **state)
+TEST(times_that_read_the_same_are_written_once)
 {
     check_wait(1060 * NS_PER_MS, 1120 * NS_PER_MS, "sleeping for 1.1 s");
     check_wait(1040 * NS_PER_MS, 1060 * NS_PER_MS, "sleeping for 1.0 s to 1.1 s");
@@ -59,13 +59,4 @@ static void times_that_read_the_same_are_written_once(void **state)
     check_wait(819 * NS_PER_MS, 819 * NS_PER_MS, "sleeping for 0.819 s");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stop_ends_no_wait_however_late_the_thread_ran_after_it),
-        cmocka_unit_test(a_thread_that_waited_once_more_has_a_new_wait),
-        cmocka_unit_test(times_that_read_the_same_are_written_once),
-    };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

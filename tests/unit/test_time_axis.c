@@ -21,7 +21,7 @@ static void check(const struct time_axis *x, uint64_t from, uint64_t to, uint32_
     assert_int_equal(time_axis_column(x, UINT64_MAX), x->columns - 1);
 }
 
-static void a_fixed_range_fills_the_screen(void **state)
+TEST(a_fixed_range_fills_the_screen)
 {
     for (uint64_t span = 0; span < 1000 * NS_PER_SEC; span = span * 3 + 7) {
         struct time_axis x = { 0 };
@@ -32,7 +32,7 @@ static void a_fixed_range_fills_the_screen(void **state)
     }
 }
 
-static void a_growing_range_is_rarely_recounted(void **state)
+TEST(a_growing_range_is_rarely_recounted)
 {
     struct time_axis x = { 0 };
     uint32_t anew = 0;
@@ -45,7 +45,7 @@ static void a_growing_range_is_rarely_recounted(void **state)
     assert_true(anew < 10);
 }
 
-static void an_empty_range_or_screen_has_one_column(void **state)
+TEST(an_empty_range_or_screen_has_one_column)
 {
     struct time_axis x = { 0 };
     time_axis_fit(&x, FROM, FROM, 0, false);
@@ -54,7 +54,7 @@ static void an_empty_range_or_screen_has_one_column(void **state)
     check(&x, FROM, FROM, 80);
 }
 
-static void times_from_a_file_may_have_any_value(void **state)
+TEST(times_from_a_file_may_have_any_value)
 {
     struct time_axis x = { 0 };
     for (uint32_t columns = 1; columns < 300; columns += 13) {
@@ -68,7 +68,7 @@ static void times_from_a_file_may_have_any_value(void **state)
     }
 }
 
-static void round_lengths_are_round(void **state)
+TEST(round_lengths_are_round)
 {
     static const uint64_t all[][2] = {
         { 0, 1 },
@@ -89,7 +89,7 @@ static void round_lengths_are_round(void **state)
         assert_int_equal(time_round(all[i][0]), all[i][1]);
 }
 
-static void times_have_as_many_digits_as_needed(void **state)
+TEST(times_have_as_many_digits_as_needed)
 {
     char text[32];
     assert_string_equal(time_text(text, sizeof text, 12345678901, NS_PER_SEC), "12s");
@@ -105,15 +105,4 @@ static void times_have_as_many_digits_as_needed(void **state)
     assert_string_equal(time_length_text(text, sizeof text, 300 * NS_PER_SEC), "5:00");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fixed_range_fills_the_screen),
-        cmocka_unit_test(a_growing_range_is_rarely_recounted),
-        cmocka_unit_test(an_empty_range_or_screen_has_one_column),
-        cmocka_unit_test(times_from_a_file_may_have_any_value),
-        cmocka_unit_test(round_lengths_are_round),
-        cmocka_unit_test(times_have_as_many_digits_as_needed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

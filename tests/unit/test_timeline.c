@@ -29,6 +29,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, NULL, tear_down)
+
 static uint32_t count_at(uint32_t row, uint32_t bucket)
 {
     uint32_t count;
@@ -37,7 +39,7 @@ static uint32_t count_at(uint32_t row, uint32_t bucket)
     return count;
 }
 
-static void random_samples_agree_with_counting_one_by_one(void **state)
+FIXTURE_TEST(random_samples_agree_with_counting_one_by_one)
 {
     static uint32_t counts[ROWS][BUCKETS];
     uint64_t to = FROM + BUCKET * BUCKETS - 1, samples = 0;
@@ -63,7 +65,7 @@ static void random_samples_agree_with_counting_one_by_one(void **state)
             assert_int_equal(count_at(row, bucket), counts[row][bucket]);
 }
 
-static void samples_in_any_order_are_counted_the_same(void **state)
+FIXTURE_TEST(samples_in_any_order_are_counted_the_same)
 {
     uint32_t counts[40] = { 0 };
 
@@ -78,7 +80,7 @@ static void samples_in_any_order_are_counted_the_same(void **state)
         assert_int_equal(count_at(0, i), counts[i]);
 }
 
-static void a_sample_at_the_edge_of_two_buckets_is_in_the_later_one(void **state)
+FIXTURE_TEST(a_sample_at_the_edge_of_two_buckets_is_in_the_later_one)
 {
     timeline_begin(&line, FROM, FROM + 2 * BUCKET - 1, BUCKET);
     timeline_row(&line, 0);
@@ -94,7 +96,7 @@ static void a_sample_at_the_edge_of_two_buckets_is_in_the_later_one(void **state
     assert_int_equal(line.rows[0].samples, 4);
 }
 
-static void columns_are_sums_of_their_buckets(void **state)
+FIXTURE_TEST(columns_are_sums_of_their_buckets)
 {
     uint32_t sums[5];
 
@@ -111,7 +113,7 @@ static void columns_are_sums_of_their_buckets(void **state)
     assert_int_equal(sums[4], 0);
 }
 
-static void empty_and_distant_ranges_have_no_samples(void **state)
+FIXTURE_TEST(empty_and_distant_ranges_have_no_samples)
 {
     uint32_t sums[3] = { 7, 7, 7 };
 
@@ -128,7 +130,7 @@ static void empty_and_distant_ranges_have_no_samples(void **state)
 }
 
 /* 99 Hz and buckets of 40 ms: each has three or four samples, in turn. */
-static void a_steady_load_is_even_for_any_ratio_of_interval_and_bucket(void **state)
+FIXTURE_TEST(a_steady_load_is_even_for_any_ratio_of_interval_and_bucket)
 {
     static uint32_t counts[4000], parts[4000];
     static const uint64_t buckets[] = { 1000000, 5000000, 10000000, 20000000, 25000000, 40000000, 100000000 };
@@ -154,7 +156,7 @@ static void a_steady_load_is_even_for_any_ratio_of_interval_and_bucket(void **st
     }
 }
 
-static void a_sample_is_spread_over_its_period(void **state)
+FIXTURE_TEST(a_sample_is_spread_over_its_period)
 {
     uint32_t parts[8];
 
@@ -178,7 +180,7 @@ static void a_sample_is_spread_over_its_period(void **state)
     assert_int_equal(parts[0], TIMELINE_PARTS);
 }
 
-static void a_restart_drops_rows_and_counts(void **state)
+FIXTURE_TEST(a_restart_drops_rows_and_counts)
 {
     timeline_begin(&line, 0, 0, 10);
     for (uint64_t key = 0; key < 5; key++)
@@ -191,17 +193,4 @@ static void a_restart_drops_rows_and_counts(void **state)
     assert_int_equal(count_at(0, 0), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(random_samples_agree_with_counting_one_by_one, tear_down),
-        cmocka_unit_test_teardown(samples_in_any_order_are_counted_the_same, tear_down),
-        cmocka_unit_test_teardown(a_sample_at_the_edge_of_two_buckets_is_in_the_later_one, tear_down),
-        cmocka_unit_test_teardown(columns_are_sums_of_their_buckets, tear_down),
-        cmocka_unit_test_teardown(empty_and_distant_ranges_have_no_samples, tear_down),
-        cmocka_unit_test_teardown(a_steady_load_is_even_for_any_ratio_of_interval_and_bucket, tear_down),
-        cmocka_unit_test_teardown(a_sample_is_spread_over_its_period, tear_down),
-        cmocka_unit_test_teardown(a_restart_drops_rows_and_counts, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -103,6 +103,8 @@ static int close_file(void **state)
     return tear_down(state);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, close_file)
+
 static void count_times(enum times_kind kind, uint64_t from_ns, uint64_t to_ns)
 {
     session_times_look(times, session, &query);
@@ -134,7 +136,7 @@ static void count_times(enum times_kind kind, uint64_t from_ns, uint64_t to_ns)
     } while (0)
 #define END (START_NS + SAMPLES * STEP_NS)
 
-static void all_samples_of_the_event_are_counted(void **state)
+FIXTURE_TEST(all_samples_of_the_event_are_counted)
 {
     open_file();
     count_times(TIMES_ALL, START_NS, END);
@@ -142,7 +144,7 @@ static void all_samples_of_the_event_are_counted(void **state)
     CHECK(0, true, START_NS, END);
 }
 
-static void zooms_filter_and_mode_apply_but_the_range_does_not(void **state)
+FIXTURE_TEST(zooms_filter_and_mode_apply_but_the_range_does_not)
 {
     open_file();
     query.from_ns = START_NS + 10;
@@ -160,7 +162,7 @@ static void zooms_filter_and_mode_apply_but_the_range_does_not(void **state)
     CHECK(0, m.kernel, START_NS, END);
 }
 
-static void threads_and_cpus_have_a_row_each(void **state)
+FIXTURE_TEST(threads_and_cpus_have_a_row_each)
 {
     open_file();
     count_times(TIMES_THREADS, START_NS, END);
@@ -178,7 +180,7 @@ static void threads_and_cpus_have_a_row_each(void **state)
     assert_string_equal(counts.labels.items[1].text, "cpu 1");
 }
 
-static void a_part_of_the_range_has_its_own_buckets(void **state)
+FIXTURE_TEST(a_part_of_the_range_has_its_own_buckets)
 {
     uint64_t from = START_NS + 100 * STEP_NS + 5, to = START_NS + 333 * STEP_NS;
     open_file();
@@ -188,7 +190,7 @@ static void a_part_of_the_range_has_its_own_buckets(void **state)
     assert_int_equal(counts.timeline.samples, 0);
 }
 
-static void a_chart_shows_one_thread(void **state)
+FIXTURE_TEST(a_chart_shows_one_thread)
 {
     struct times_ask ask = {
         .kind = TIMES_THREADS, .id = 100, .from_ns = START_NS, .to_ns = END, .bucket_ns = 100 * STEP_NS
@@ -226,7 +228,7 @@ static uint64_t count_module(const char *name)
 }
 
 /* A sample of liba turns out to be one of libb. */
-static void a_stack_known_later_is_counted_in_its_bucket(void **state)
+FIXTURE_TEST(a_stack_known_later_is_counted_in_its_bucket)
 {
     open_file();
     uint64_t of_a = count_module("liba.so"), of_b = count_module("libb.so");
@@ -241,7 +243,7 @@ static void a_stack_known_later_is_counted_in_its_bucket(void **state)
 }
 
 /* Only new samples are read: the sums must equal those of all samples. */
-static void counts_of_a_growing_range_equal_a_full_count(void **state)
+FIXTURE_TEST(counts_of_a_growing_range_equal_a_full_count)
 {
     uint64_t before = 0;
     open_on(session_test_spin);
@@ -268,20 +270,4 @@ static void counts_of_a_growing_range_equal_a_full_count(void **state)
     times_counts_done(&anew);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(all_samples_of_the_event_are_counted, set_up, close_file),
-        cmocka_unit_test_setup_teardown(zooms_filter_and_mode_apply_but_the_range_does_not, set_up,
-                                        close_file),
-        cmocka_unit_test_setup_teardown(threads_and_cpus_have_a_row_each, set_up, close_file),
-        cmocka_unit_test_setup_teardown(a_part_of_the_range_has_its_own_buckets, set_up, close_file),
-        cmocka_unit_test_setup_teardown(a_chart_shows_one_thread, set_up, close_file),
-        cmocka_unit_test_setup_teardown(a_stack_known_later_is_counted_in_its_bucket, set_up, close_file),
-        cmocka_unit_test_setup_teardown(counts_of_a_growing_range_equal_a_full_count, set_up, close_file),
-    };
-
-    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
-        symbol_worker_main(3);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+WORKER_TEST_MAIN(NULL, NULL)

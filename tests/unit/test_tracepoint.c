@@ -77,6 +77,8 @@ static int remove_tracefs(void **state)
     return remove_tree(folder);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, make_tracefs, remove_tracefs)
+
 struct hello {
     uint16_t type;
     uint8_t flags, preempt;
@@ -96,7 +98,7 @@ static struct hello hello_of(const char *comm, int pid, const char *file)
     return h;
 }
 
-static void ids_are_read_and_systems_listed(void **state)
+FIXTURE_TEST(ids_are_read_and_systems_listed)
 {
     uint64_t id = 0;
     struct namelist names = { 0 };
@@ -112,7 +114,7 @@ static void ids_are_read_and_systems_listed(void **state)
     namelist_done(&names);
 }
 
-static void wrong_names_give_near_ones(void **state)
+FIXTURE_TEST(wrong_names_give_near_ones)
 {
     uint64_t id;
     struct error e = { 0 };
@@ -128,7 +130,7 @@ static void wrong_names_give_near_ones(void **state)
     assert_non_null(strstr(e.text, "no number"));
 }
 
-static void without_tracefs_the_message_says_how_to_mount_it(void **state)
+FIXTURE_TEST(without_tracefs_the_message_says_how_to_mount_it)
 {
     uint64_t id;
     struct error e = { 0 };
@@ -150,7 +152,7 @@ static int open_as_nobody(void)
     return e.class == ERROR_PERMISSION && strstr(e.text, "run as root") ? 0 : 3;
 }
 
-static void an_inaccessible_tracefs_is_reported(void **state)
+FIXTURE_TEST(an_inaccessible_tracefs_is_reported)
 {
     if (geteuid()) {
         print_message("needs root, to become another user\n");
@@ -166,7 +168,7 @@ static void an_inaccessible_tracefs_is_reported(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void payloads_are_printed_by_their_format_without_control_characters(void **state)
+FIXTURE_TEST(payloads_are_printed_by_their_format_without_control_characters)
 {
     struct buf out = { 0 };
     struct tracepoint_format *f = tracepoint_format_open("toy", "hello", NULL);
@@ -188,7 +190,7 @@ static const char *name_at(void *ctx, uint64_t address, uint64_t *start)
     return address - *start < 0x100 ? "vfs_read" : NULL;
 }
 
-static void kernel_addresses_get_their_known_names(void **state)
+FIXTURE_TEST(kernel_addresses_get_their_known_names)
 {
     struct {
         uint16_t type;
@@ -211,7 +213,7 @@ static void kernel_addresses_get_their_known_names(void **state)
     buf_done(&out);
 }
 
-static void truncated_and_wrong_payloads_do_no_harm(void **state)
+FIXTURE_TEST(truncated_and_wrong_payloads_do_no_harm)
 {
     struct buf out = { 0 };
     struct tracepoint_format *f = tracepoint_format_open("toy", "hello", NULL);
@@ -229,7 +231,7 @@ static void truncated_and_wrong_payloads_do_no_harm(void **state)
     buf_done(&out);
 }
 
-static void lengths_from_the_payload_are_checked(void **state)
+FIXTURE_TEST(lengths_from_the_payload_are_checked)
 {
     struct buf out = { 0 };
     struct {
@@ -247,7 +249,7 @@ static void lengths_from_the_payload_are_checked(void **state)
     buf_done(&out);
 }
 
-static void an_invalid_format_is_refused(void **state)
+FIXTURE_TEST(an_invalid_format_is_refused)
 {
     struct error e = { 0 };
     assert_null(tracepoint_format_open("toy", "odd", &e));
@@ -256,7 +258,7 @@ static void an_invalid_format_is_refused(void **state)
     tracepoint_format_close(NULL);
 }
 
-static void every_format_of_this_machine_is_parsed(void **state)
+TEST(every_format_of_this_machine_is_parsed)
 {
     struct namelist names = { 0 };
     struct error e = { 0 };
@@ -302,7 +304,7 @@ static int read_unmounted(void)
     return 0;
 }
 
-static void root_reads_an_unmounted_tracefs_and_mounts_nothing_for_others(void **state)
+TEST(root_reads_an_unmounted_tracefs_and_mounts_nothing_for_others)
 {
     int status;
     pid_t pid = fork();
@@ -317,22 +319,4 @@ static void root_reads_an_unmounted_tracefs_and_mounts_nothing_for_others(void *
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-#define IN_TRACEFS(test) cmocka_unit_test_setup_teardown(test, make_tracefs, remove_tracefs)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_TRACEFS(ids_are_read_and_systems_listed),
-        IN_TRACEFS(wrong_names_give_near_ones),
-        IN_TRACEFS(without_tracefs_the_message_says_how_to_mount_it),
-        IN_TRACEFS(an_inaccessible_tracefs_is_reported),
-        IN_TRACEFS(payloads_are_printed_by_their_format_without_control_characters),
-        IN_TRACEFS(kernel_addresses_get_their_known_names),
-        IN_TRACEFS(truncated_and_wrong_payloads_do_no_harm),
-        IN_TRACEFS(lengths_from_the_payload_are_checked),
-        IN_TRACEFS(an_invalid_format_is_refused),
-        cmocka_unit_test(root_reads_an_unmounted_tracefs_and_mounts_nothing_for_others),
-        cmocka_unit_test(every_format_of_this_machine_is_parsed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

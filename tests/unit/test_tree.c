@@ -105,7 +105,7 @@ static void expect_rows(const struct tree *t, uint32_t n, const uint32_t *nodes)
         expect_rows(t, sizeof expected_ / sizeof *expected_, expected_);                                     \
     } while (0)
 
-static void a_new_tree_shows_its_top_level(void **state)
+TEST(a_new_tree_shows_its_top_level)
 {
     struct tree t = { 0 };
     tree_update(&t, &model, &sample);
@@ -115,7 +115,7 @@ static void a_new_tree_shows_its_top_level(void **state)
     tree_done(&t);
 }
 
-static void opening_shows_children_one_level_deep(void **state)
+TEST(opening_shows_children_one_level_deep)
 {
     struct tree t = { 0 };
     tree_update(&t, &model, &sample);
@@ -128,7 +128,7 @@ static void opening_shows_children_one_level_deep(void **state)
     tree_done(&t);
 }
 
-static void the_hot_path_opens_down_to_the_leaf(void **state)
+TEST(the_hot_path_opens_down_to_the_leaf)
 {
     struct tree t = { 0 };
     tree_update(&t, &model, &sample);
@@ -137,7 +137,7 @@ static void the_hot_path_opens_down_to_the_leaf(void **state)
     tree_done(&t);
 }
 
-static void the_model_says_where_the_hot_path_ends(void **state)
+TEST(the_model_says_where_the_hot_path_ends)
 {
     struct tree t = { 0 };
     tree_update(&t, &model_with_hot, &sample);
@@ -146,7 +146,7 @@ static void the_model_says_where_the_hot_path_ends(void **state)
     tree_done(&t);
 }
 
-static void opening_and_closing_all_reaches_every_level(void **state)
+TEST(opening_and_closing_all_reaches_every_level)
 {
     struct tree t = { 0 };
     tree_update(&t, &model, &sample);
@@ -161,7 +161,7 @@ static void opening_and_closing_all_reaches_every_level(void **state)
     tree_done(&t);
 }
 
-static void expansion_and_cursor_survive_a_rebuilt_and_resorted_model(void **state)
+TEST(expansion_and_cursor_survive_a_rebuilt_and_resorted_model)
 {
     /* The same paths, other numbers, 6 now before 1: 1 { 2 } 3 { 4 { 5 6 } 7 } */
     const struct nodes later = { 8, { 0, 0, 1, 0, 3, 4, 4, 3 }, { 0, 60, 70, 10, 20, 40, 30, 50 }, 0 };
@@ -177,7 +177,7 @@ static void expansion_and_cursor_survive_a_rebuilt_and_resorted_model(void **sta
     tree_done(&t);
 }
 
-static void left_closes_then_goes_to_the_parent(void **state)
+TEST(left_closes_then_goes_to_the_parent)
 {
     struct tree t = { 0 };
     tree_update(&t, &model, &sample);
@@ -194,7 +194,7 @@ static void left_closes_then_goes_to_the_parent(void **state)
     tree_done(&t);
 }
 
-static void reveal_opens_the_ancestors(void **state)
+TEST(reveal_opens_the_ancestors)
 {
     struct tree t = { 0 };
     tree_reveal(&t, 7, &model, &sample);
@@ -203,7 +203,7 @@ static void reveal_opens_the_ancestors(void **state)
     tree_done(&t);
 }
 
-static void nodes_closed_by_the_user_stay_closed_despite_default_depth(void **state)
+TEST(nodes_closed_by_the_user_stay_closed_despite_default_depth)
 {
     struct tree t = { .open_depth = 9 };
     tree_update(&t, &model, &sample);
@@ -214,7 +214,7 @@ static void nodes_closed_by_the_user_stay_closed_despite_default_depth(void **st
     tree_done(&t);
 }
 
-static void a_hidden_node_hides_its_subtree(void **state)
+TEST(a_hidden_node_hides_its_subtree)
 {
     struct nodes n = sample;
     struct tree t = { .open_depth = 9 };
@@ -228,7 +228,7 @@ static void a_hidden_node_hides_its_subtree(void **state)
     tree_done(&t);
 }
 
-static void an_empty_tree_has_no_cursor(void **state)
+TEST(an_empty_tree_has_no_cursor)
 {
     const struct nodes none = { .n = 1 };
     struct tree t = { 0 };
@@ -241,7 +241,7 @@ static void an_empty_tree_has_no_cursor(void **state)
 /* 1 { 2 { 3 { 4 5 } } } 6 { 7 } */
 static const struct nodes chain = { 8, { 0, 0, 1, 2, 3, 3, 0, 6 }, { 0, 10, 20, 30, 40, 50, 60, 70 }, 0 };
 
-static void only_children_share_the_row_of_their_parent(void **state)
+TEST(only_children_share_the_row_of_their_parent)
 {
     struct tree t = { 0 };
     tree_update(&t, &model_with_chains, &chain);
@@ -263,7 +263,7 @@ static void only_children_share_the_row_of_their_parent(void **state)
     tree_done(&t);
 }
 
-static void a_revealed_node_ends_its_row(void **state)
+TEST(a_revealed_node_ends_its_row)
 {
     struct tree t = { 0 };
     tree_update(&t, &model_with_chains, &chain);
@@ -278,7 +278,7 @@ static void a_revealed_node_ends_its_row(void **state)
     tree_done(&t);
 }
 
-static void small_nodes_are_folded_into_one_row(void **state)
+TEST(small_nodes_are_folded_into_one_row)
 {
     /* 1 { 2 3 4 } 5 { 6 }: small from 3 on */
     static const struct nodes small = { 7, { 0, 0, 1, 1, 1, 0, 5 }, { 0, 10, 20, 30, 40, 50, 60 }, 3 };
@@ -308,23 +308,4 @@ static void small_nodes_are_folded_into_one_row(void **state)
     tree_done(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_new_tree_shows_its_top_level),
-        cmocka_unit_test(opening_shows_children_one_level_deep),
-        cmocka_unit_test(the_hot_path_opens_down_to_the_leaf),
-        cmocka_unit_test(the_model_says_where_the_hot_path_ends),
-        cmocka_unit_test(opening_and_closing_all_reaches_every_level),
-        cmocka_unit_test(expansion_and_cursor_survive_a_rebuilt_and_resorted_model),
-        cmocka_unit_test(left_closes_then_goes_to_the_parent),
-        cmocka_unit_test(reveal_opens_the_ancestors),
-        cmocka_unit_test(nodes_closed_by_the_user_stay_closed_despite_default_depth),
-        cmocka_unit_test(a_hidden_node_hides_its_subtree),
-        cmocka_unit_test(an_empty_tree_has_no_cursor),
-        cmocka_unit_test(only_children_share_the_row_of_their_parent),
-        cmocka_unit_test(a_revealed_node_ends_its_row),
-        cmocka_unit_test(small_nodes_are_folded_into_one_row),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -8,7 +8,7 @@ static struct trend_time time_at(uint64_t now_ns)
     return (struct trend_time){ .from_ns = 1000, .to_ns = 1799, .now_ns = now_ns };
 }
 
-static void the_current_eighth_counts_by_its_rate(void **state)
+TEST(the_current_eighth_counts_by_its_rate)
 {
     const uint64_t weights[QUERY_TREND] = { 10, 20, 30, 5 };
     struct trend_time t = time_at(1350);
@@ -21,7 +21,7 @@ static void the_current_eighth_counts_by_its_rate(void **state)
     assert_int_equal(picture[4], 0);
 }
 
-static void an_eighth_that_just_began_is_not_exaggerated(void **state)
+TEST(an_eighth_that_just_began_is_not_exaggerated)
 {
     const uint64_t weights[QUERY_TREND] = { 10, 1 };
     struct trend_time t = time_at(1101);
@@ -30,7 +30,7 @@ static void an_eighth_that_just_began_is_not_exaggerated(void **state)
     assert_int_equal(picture[1], 1);
 }
 
-static void a_finished_range_is_drawn_as_counted(void **state)
+TEST(a_finished_range_is_drawn_as_counted)
 {
     const uint64_t weights[QUERY_TREND] = { 1, 2, 3, 4, 5, 6, 7, 8 };
     uint64_t picture[QUERY_TREND];
@@ -42,7 +42,7 @@ static void a_finished_range_is_drawn_as_counted(void **state)
     }
 }
 
-static void the_beat_falls_at_a_quarter_and_at_three_quarters(void **state)
+TEST(the_beat_falls_at_a_quarter_and_at_three_quarters)
 {
     uint64_t changes[8], beat = 0;
     size_t n = 0;
@@ -59,13 +59,13 @@ static void the_beat_falls_at_a_quarter_and_at_three_quarters(void **state)
     assert_int_equal(changes[3], 1275);
 }
 
-static void a_range_that_moves_on_by_an_eighth_keeps_the_beat(void **state)
+TEST(a_range_that_moves_on_by_an_eighth_keeps_the_beat)
 {
     struct trend_time before = { 1000, 1799, 1798 }, after = { 1100, 1899, 1801 };
     assert_int_equal(trend_beat(&before), trend_beat(&after));
 }
 
-static void hostile_times_and_weights_stay_in_bounds(void **state)
+TEST(hostile_times_and_weights_stay_in_bounds)
 {
     const uint64_t weights[QUERY_TREND] = { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
                                             UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
@@ -81,7 +81,7 @@ static void hostile_times_and_weights_stay_in_bounds(void **state)
     }
 }
 
-static void a_sparkline_scales_by_its_highest_eighth(void **state)
+TEST(a_sparkline_scales_by_its_highest_eighth)
 {
     const uint64_t picture[QUERY_TREND] = { 0, 1, UINT64_MAX / 7 * 5, UINT64_MAX };
     const uint64_t small[QUERY_TREND] = { 0, 1, 2, 4 };
@@ -92,16 +92,4 @@ static void a_sparkline_scales_by_its_highest_eighth(void **state)
     assert_memory_equal(text, " \u2582\u2584\u2587", 10);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_current_eighth_counts_by_its_rate),
-        cmocka_unit_test(a_sparkline_scales_by_its_highest_eighth),
-        cmocka_unit_test(an_eighth_that_just_began_is_not_exaggerated),
-        cmocka_unit_test(a_finished_range_is_drawn_as_counted),
-        cmocka_unit_test(the_beat_falls_at_a_quarter_and_at_three_quarters),
-        cmocka_unit_test(a_range_that_moves_on_by_an_eighth_keeps_the_beat),
-        cmocka_unit_test(hostile_times_and_weights_stay_in_bounds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -17,7 +17,7 @@ static bool is_there(enum trial result)
     return result == TRIAL_OPENS || result == TRIAL_DENIED;
 }
 
-static void each_tried_event_has_its_own_result(void **state)
+TEST(each_tried_event_has_its_own_result)
 {
     struct trials *t = trials_new();
     trials_add(t, "cpu-clock", false);
@@ -31,7 +31,7 @@ static void each_tried_event_has_its_own_result(void **state)
     trials_leave(t);
 }
 
-static void the_first_event_of_a_list_is_tried(void **state)
+TEST(the_first_event_of_a_list_is_tried)
 {
     struct trials *t = trials_new();
     trials_add(t, "cpu-clock,page-faults", false);
@@ -43,7 +43,7 @@ static void the_first_event_of_a_list_is_tried(void **state)
     trials_leave(t);
 }
 
-static void the_text_of_an_event_is_copied(void **state)
+TEST(the_text_of_an_event_is_copied)
 {
     char text[] = "cpu-clock";
     struct trials *t = trials_new();
@@ -55,7 +55,7 @@ static void the_text_of_an_event_is_copied(void **state)
     trials_leave(t);
 }
 
-static void leaving_does_not_wait_for_trials(void **state)
+TEST(leaving_does_not_wait_for_trials)
 {
     struct trials *t = trials_new();
     for (int i = 0; i < 1000; i++)
@@ -65,13 +65,4 @@ static void leaving_does_not_wait_for_trials(void **state)
     trials_leave(NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_tried_event_has_its_own_result),
-        cmocka_unit_test(the_first_event_of_a_list_is_tried),
-        cmocka_unit_test(the_text_of_an_event_is_copied),
-        cmocka_unit_test(leaving_does_not_wait_for_trials),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

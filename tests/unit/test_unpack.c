@@ -112,22 +112,22 @@ static void check_kind(enum unpack_kind kind, const char *program)
     buf_done(&out);
 }
 
-static void gzip_is_decompressed(void **state)
+TEST(gzip_is_decompressed)
 {
     check_kind(UNPACK_GZIP, "gzip");
 }
 
-static void xz_is_decompressed(void **state)
+TEST(xz_is_decompressed)
 {
     check_kind(UNPACK_XZ, "xz");
 }
 
-static void zstd_is_decompressed(void **state)
+TEST(zstd_is_decompressed)
 {
     check_kind(UNPACK_ZSTD, "zstd");
 }
 
-static void uncompressed_data_has_no_kind(void **state)
+TEST(uncompressed_data_has_no_kind)
 {
     assert_int_equal(unpack_kind_of("PERFILE2", 8), UNPACK_NONE);
     assert_int_equal(unpack_kind_of("\x1f", 1), UNPACK_NONE);
@@ -136,13 +136,4 @@ static void uncompressed_data_has_no_kind(void **state)
     assert_string_equal(unpack_name(UNPACK_XZ), "xz");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gzip_is_decompressed),
-        cmocka_unit_test(xz_is_decompressed),
-        cmocka_unit_test(zstd_is_decompressed),
-        cmocka_unit_test(uncompressed_data_has_no_kind),
-    };
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+TEST_MAIN(set_up, NULL)

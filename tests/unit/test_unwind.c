@@ -146,6 +146,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
 static void set_fp(struct fixture *f, uint64_t fp)
 {
     set_reg(f, 6, fp);
@@ -184,7 +186,7 @@ static void expect_frames(const struct fixture *f, enum unwind_end end, uint32_t
 #define EXPECT(f, end, ...)                                                                                  \
     expect_frames(f, end, sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8, (const uint64_t[]){ __VA_ARGS__ })
 
-static void frames_are_followed_to_the_outermost(void **state)
+FIXTURE_TEST(frames_are_followed_to_the_outermost)
 {
     struct fixture *f = *state;
 
@@ -199,7 +201,7 @@ static void frames_are_followed_to_the_outermost(void **state)
 
 /* A call that does not return may be the last instruction of its function: the next byte belongs to
  * another. */
-static void the_byte_before_a_return_address_is_looked_up(void **state)
+FIXTURE_TEST(the_byte_before_a_return_address_is_looked_up)
 {
     struct fixture *f = *state;
 
@@ -209,7 +211,7 @@ static void the_byte_before_a_return_address_is_looked_up(void **state)
     EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + SAVES, CODE + OUTER + 1);
 }
 
-static void a_return_address_of_0_ends_a_stack_that_has_callers(void **state)
+FIXTURE_TEST(a_return_address_of_0_ends_a_stack_that_has_callers)
 {
     struct fixture *f = *state;
 
@@ -221,7 +223,7 @@ static void a_return_address_of_0_ends_a_stack_that_has_callers(void **state)
 }
 
 /* makecontext puts it there as the outermost function's return address: no call did. */
-static void a_return_address_at_a_function_start_after_a_gap_ends_the_stack(void **state)
+FIXTURE_TEST(a_return_address_at_a_function_start_after_a_gap_ends_the_stack)
 {
     struct fixture *f = *state;
 
@@ -236,7 +238,7 @@ static void a_return_address_at_a_function_start_after_a_gap_ends_the_stack(void
     EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + BASE + 1, CODE + PLAIN + 1);
 }
 
-static void a_dump_that_is_too_small_is_reported(void **state)
+FIXTURE_TEST(a_dump_that_is_too_small_is_reported)
 {
     struct fixture *f = *state;
 
@@ -253,7 +255,7 @@ static void a_dump_that_is_too_small_is_reported(void **state)
     EXPECT(f, UNWIND_DUMP, CODE + PLAIN);
 }
 
-static void a_frame_pointer_that_leads_far_away_is_a_bad_step(void **state)
+FIXTURE_TEST(a_frame_pointer_that_leads_far_away_is_a_bad_step)
 {
     struct fixture *f = *state;
 
@@ -265,7 +267,7 @@ static void a_frame_pointer_that_leads_far_away_is_a_bad_step(void **state)
     EXPECT(f, UNWIND_BAD_STEP, CODE + BY_FP);
 }
 
-static void a_cfa_that_does_not_grow_is_a_bad_step(void **state)
+FIXTURE_TEST(a_cfa_that_does_not_grow_is_a_bad_step)
 {
     struct fixture *f = *state;
 
@@ -275,7 +277,7 @@ static void a_cfa_that_does_not_grow_is_a_bad_step(void **state)
 }
 
 /* The row still says that rbp is in the frame, below the return address that is all that is left of it. */
-static void a_register_popped_by_the_epilogue_keeps_its_value(void **state)
+FIXTURE_TEST(a_register_popped_by_the_epilogue_keeps_its_value)
 {
     struct fixture *f = *state;
     uint64_t sp = STACK + 8;
@@ -306,7 +308,7 @@ static void a_register_popped_by_the_epilogue_keeps_its_value(void **state)
     EXPECT(f, UNWIND_ROOT, CODE + SAVES + 0x20, CODE + BY_FP + 1, CODE + OUTER + 1);
 }
 
-static void code_without_a_table_is_left_by_frame_pointer_then_tables_apply_again(void **state)
+FIXTURE_TEST(code_without_a_table_is_left_by_frame_pointer_then_tables_apply_again)
 {
     struct fixture *f = *state;
 
@@ -322,7 +324,7 @@ static void code_without_a_table_is_left_by_frame_pointer_then_tables_apply_agai
     EXPECT(f, UNWIND_ROOT, CODE + BARE, JIT + 0x20, CODE + SAVES + 5, CODE + OUTER + 1);
 }
 
-static void unknown_code_is_unwound_by_its_instructions(void **state)
+FIXTURE_TEST(unknown_code_is_unwound_by_its_instructions)
 {
     struct fixture *f = *state;
 
@@ -337,7 +339,7 @@ static void unknown_code_is_unwound_by_its_instructions(void **state)
     EXPECT(f, UNWIND_ROOT, JIT + 0x10, JIT + 0x20, CODE + PLAIN + 5, CODE + OUTER + 1);
 }
 
-static void callers_of_unknown_code_with_a_frame_pointer_are_assumed_to_keep_it(void **state)
+FIXTURE_TEST(callers_of_unknown_code_with_a_frame_pointer_are_assumed_to_keep_it)
 {
     struct fixture *f = *state;
 
@@ -353,7 +355,7 @@ static void callers_of_unknown_code_with_a_frame_pointer_are_assumed_to_keep_it(
     EXPECT(f, UNWIND_ROOT, JIT + 0x10, JIT + 0x20, CODE + OUTER + 1);
 }
 
-static void undeducible_code_needs_a_call_before_the_return_address(void **state)
+FIXTURE_TEST(undeducible_code_needs_a_call_before_the_return_address)
 {
     struct fixture *f = *state;
 
@@ -367,7 +369,7 @@ static void undeducible_code_needs_a_call_before_the_return_address(void **state
     EXPECT(f, UNWIND_UNPROVEN, JIT + 0x10);
 }
 
-static void an_impossible_frame_pointer_is_not_followed(void **state)
+FIXTURE_TEST(an_impossible_frame_pointer_is_not_followed)
 {
     static const uint64_t bad[] = { STACK - 8, STACK + 4, STACK + (16 << 10) + 8, 1 };
     struct fixture *f = *state;
@@ -391,7 +393,7 @@ static void an_impossible_frame_pointer_is_not_followed(void **state)
 }
 
 /* glibc's clone() has no rows after its system call, which returns twice, once on a new stack. */
-static void the_caller_of_clone_is_found_and_its_child_has_none(void **state)
+FIXTURE_TEST(the_caller_of_clone_is_found_and_its_child_has_none)
 {
     struct fixture *f = *state;
 
@@ -407,7 +409,7 @@ static void the_caller_of_clone_is_found_and_its_child_has_none(void **state)
     EXPECT(f, UNWIND_ROOT, CODE + CHILD + 2);
 }
 
-static void unmapped_addresses_are_reported(void **state)
+FIXTURE_TEST(unmapped_addresses_are_reported)
 {
     struct fixture *f = *state;
 
@@ -419,7 +421,7 @@ static void unmapped_addresses_are_reported(void **state)
     assert_int_equal(f->end, UNWIND_NO_MAP);
 }
 
-static void a_pending_table_is_reported(void **state)
+FIXTURE_TEST(a_pending_table_is_reported)
 {
     struct fixture *f = *state;
 
@@ -428,7 +430,7 @@ static void a_pending_table_is_reported(void **state)
     EXPECT(f, UNWIND_PENDING, CODE + PLAIN, PENDING + 5);
 }
 
-static void too_many_frames_are_reported(void **state)
+FIXTURE_TEST(too_many_frames_are_reported)
 {
     struct fixture *f = *state;
 
@@ -450,7 +452,7 @@ static void put_signal_frame(struct fixture *f, int at, uint64_t pc, uint64_t sp
     f->stack[at + 184 / 8] = UINT64_C(0x002b000000000033);
 }
 
-static void the_interrupted_frame_of_a_signal_is_exact(void **state)
+FIXTURE_TEST(the_interrupted_frame_of_a_signal_is_exact)
 {
     struct fixture *f = *state;
 
@@ -463,7 +465,7 @@ static void the_interrupted_frame_of_a_signal_is_exact(void **state)
     assert_false(f->frames[3].exact);
 }
 
-static void a_handler_on_its_own_stack_ends_at_the_interrupted_frame(void **state)
+FIXTURE_TEST(a_handler_on_its_own_stack_ends_at_the_interrupted_frame)
 {
     struct fixture *f = *state;
 
@@ -479,7 +481,7 @@ static void a_handler_on_its_own_stack_ends_at_the_interrupted_frame(void **stat
     EXPECT(f, UNWIND_DUMP, CODE + PLAIN, CODE + SIGNAL + 1, CODE + SAVES);
 }
 
-static void a_signal_frame_is_recognized_without_a_table(void **state)
+FIXTURE_TEST(a_signal_frame_is_recognized_without_a_table)
 {
     struct fixture *f = *state;
 
@@ -490,7 +492,7 @@ static void a_signal_frame_is_recognized_without_a_table(void **state)
     EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + BARE + 1, CODE + SAVES, CODE + OUTER + 1);
 }
 
-static void a_signal_frame_is_recognized_even_if_its_row_is_a_functions(void **state)
+FIXTURE_TEST(a_signal_frame_is_recognized_even_if_its_row_is_a_functions)
 {
     struct fixture *f = *state;
 
@@ -501,7 +503,7 @@ static void a_signal_frame_is_recognized_even_if_its_row_is_a_functions(void **s
     EXPECT(f, UNWIND_ROOT, CODE + PLAIN, CODE + PLAIN + 0x50, CODE + SAVES, CODE + OUTER + 1);
 }
 
-static void a_return_address_in_a_register_counts_only_in_an_exact_frame(void **state)
+FIXTURE_TEST(a_return_address_in_a_register_counts_only_in_an_exact_frame)
 {
     struct fixture *f = *state;
 
@@ -515,7 +517,7 @@ static void a_return_address_in_a_register_counts_only_in_an_exact_frame(void **
 }
 
 /* BY_RBX's CFA needs the rbx that its callee SAVES has put on the stack. */
-static void a_general_row_finds_registers_saved_by_other_frames(void **state)
+FIXTURE_TEST(a_general_row_finds_registers_saved_by_other_frames)
 {
     struct fixture *f = *state;
 
@@ -537,7 +539,7 @@ static void a_general_row_finds_registers_saved_by_other_frames(void **state)
     EXPECT(f, UNWIND_BAD_STEP, CODE + BY_RBX);
 }
 
-static void an_epilogue_that_has_restored_the_frame_pointer_keeps_it(void **state)
+FIXTURE_TEST(an_epilogue_that_has_restored_the_frame_pointer_keeps_it)
 {
     struct fixture *f = *state;
 
@@ -558,7 +560,7 @@ static void an_epilogue_that_has_restored_the_frame_pointer_keeps_it(void **stat
     EXPECT(f, UNWIND_ROOT, CODE + REALIGNS, CODE + BY_FP + 5, CODE + OUTER + 5);
 }
 
-static void dumps_of_the_other_byte_order_are_swapped(void **state)
+FIXTURE_TEST(dumps_of_the_other_byte_order_are_swapped)
 {
     struct fixture *f = *state;
 
@@ -604,7 +606,7 @@ static void set_fp_arm64(struct fixture *f, uint64_t fp)
     f->in.regs.fp = fp;
 }
 
-static void an_arm64_leaf_returns_by_its_link_register(void **state)
+FIXTURE_TEST(an_arm64_leaf_returns_by_its_link_register)
 {
     struct fixture *f = *state;
 
@@ -615,7 +617,7 @@ static void an_arm64_leaf_returns_by_its_link_register(void **state)
     EXPECT(f, UNWIND_ROOT, CODE + PLAIN + 4, CODE + SAVES + 8, CODE + OUTER + 4);
 }
 
-static void the_caller_of_clone_is_in_an_arm64_link_register(void **state)
+FIXTURE_TEST(the_caller_of_clone_is_in_an_arm64_link_register)
 {
     struct fixture *f = *state;
 
@@ -632,7 +634,7 @@ static void the_caller_of_clone_is_in_an_arm64_link_register(void **state)
 
 /* A frame record does not say where the frame ends; but the caller's frame pointer points to its own
  * record. */
-static void arm64_tables_apply_again_after_a_frame_record(void **state)
+FIXTURE_TEST(arm64_tables_apply_again_after_a_frame_record)
 {
     struct fixture *f = *state;
 
@@ -646,7 +648,7 @@ static void arm64_tables_apply_again_after_a_frame_record(void **state)
     EXPECT(f, UNWIND_ROOT, JIT, CODE + SAVES + 8, CODE + OUTER + 4);
 }
 
-static void an_arm64_signal_frame_is_recognized_by_its_layout(void **state)
+FIXTURE_TEST(an_arm64_signal_frame_is_recognized_by_its_layout)
 {
     struct fixture *f = *state;
     uint64_t *frame = f->stack + 2;
@@ -667,7 +669,7 @@ static void an_arm64_signal_frame_is_recognized_by_its_layout(void **state)
     assert_true(f->frames[2].exact);
 }
 
-static void an_unknown_machine_has_no_frames(void **state)
+FIXTURE_TEST(an_unknown_machine_has_no_frames)
 {
     struct fixture *f = *state;
 
@@ -765,7 +767,7 @@ static void put_path(struct fixture *f, unsigned *seed)
     }
 }
 
-static void words_read_while_unwinding_identify_equal_stacks(void **state)
+FIXTURE_TEST(words_read_while_unwinding_identify_equal_stacks)
 {
     struct fixture *f = *state;
     unsigned seed = 1, n_kept = 0, n_known = 0, n_other = 0;
@@ -812,7 +814,7 @@ static void words_read_while_unwinding_identify_equal_stacks(void **state)
     assert_in_range(n_other, 1000, 60000);
 }
 
-static void stacks_that_depend_on_other_registers_are_not_reused(void **state)
+FIXTURE_TEST(stacks_that_depend_on_other_registers_are_not_reused)
 {
     struct fixture *f = *state;
     struct memory m;
@@ -826,44 +828,4 @@ static void stacks_that_depend_on_other_registers_are_not_reused(void **state)
     assert_true(m.reads.bad);
 }
 
-#define UNWIND_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        UNWIND_TEST(frames_are_followed_to_the_outermost),
-        UNWIND_TEST(the_byte_before_a_return_address_is_looked_up),
-        UNWIND_TEST(a_return_address_of_0_ends_a_stack_that_has_callers),
-        UNWIND_TEST(a_return_address_at_a_function_start_after_a_gap_ends_the_stack),
-        UNWIND_TEST(a_dump_that_is_too_small_is_reported),
-        UNWIND_TEST(a_frame_pointer_that_leads_far_away_is_a_bad_step),
-        UNWIND_TEST(a_cfa_that_does_not_grow_is_a_bad_step),
-        UNWIND_TEST(a_register_popped_by_the_epilogue_keeps_its_value),
-        UNWIND_TEST(code_without_a_table_is_left_by_frame_pointer_then_tables_apply_again),
-        UNWIND_TEST(unknown_code_is_unwound_by_its_instructions),
-        UNWIND_TEST(callers_of_unknown_code_with_a_frame_pointer_are_assumed_to_keep_it),
-        UNWIND_TEST(undeducible_code_needs_a_call_before_the_return_address),
-        UNWIND_TEST(an_impossible_frame_pointer_is_not_followed),
-        UNWIND_TEST(the_caller_of_clone_is_found_and_its_child_has_none),
-        UNWIND_TEST(unmapped_addresses_are_reported),
-        UNWIND_TEST(a_pending_table_is_reported),
-        UNWIND_TEST(too_many_frames_are_reported),
-        UNWIND_TEST(the_interrupted_frame_of_a_signal_is_exact),
-        UNWIND_TEST(a_handler_on_its_own_stack_ends_at_the_interrupted_frame),
-        UNWIND_TEST(a_signal_frame_is_recognized_without_a_table),
-        UNWIND_TEST(a_signal_frame_is_recognized_even_if_its_row_is_a_functions),
-        UNWIND_TEST(a_return_address_in_a_register_counts_only_in_an_exact_frame),
-        UNWIND_TEST(a_general_row_finds_registers_saved_by_other_frames),
-        UNWIND_TEST(an_epilogue_that_has_restored_the_frame_pointer_keeps_it),
-        UNWIND_TEST(dumps_of_the_other_byte_order_are_swapped),
-        UNWIND_TEST(an_arm64_leaf_returns_by_its_link_register),
-        UNWIND_TEST(the_caller_of_clone_is_in_an_arm64_link_register),
-        UNWIND_TEST(arm64_tables_apply_again_after_a_frame_record),
-        UNWIND_TEST(an_arm64_signal_frame_is_recognized_by_its_layout),
-        UNWIND_TEST(an_unknown_machine_has_no_frames),
-        UNWIND_TEST(words_read_while_unwinding_identify_equal_stacks),
-        UNWIND_TEST(stacks_that_depend_on_other_registers_are_not_reused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

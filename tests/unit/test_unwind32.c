@@ -97,7 +97,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void tables_unwind_to_the_outermost_frame(void **state)
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
+FIXTURE_TEST(tables_unwind_to_the_outermost_frame)
 {
     struct fixture *f = *state;
 
@@ -118,7 +120,7 @@ static void tables_unwind_to_the_outermost_frame(void **state)
     assert_false(f->frames[3].exact);
 }
 
-static void a_return_address_of_0_after_a_table_ends_the_stack(void **state)
+FIXTURE_TEST(a_return_address_of_0_after_a_table_ends_the_stack)
 {
     struct fixture *f = *state;
 
@@ -126,7 +128,7 @@ static void a_return_address_of_0_after_a_table_ends_the_stack(void **state)
     expect_frames(f, UNWIND_ROOT, 1);
 }
 
-static void a_frame_beyond_the_dump_is_reported(void **state)
+FIXTURE_TEST(a_frame_beyond_the_dump_is_reported)
 {
     struct fixture *f = *state;
 
@@ -136,7 +138,7 @@ static void a_frame_beyond_the_dump_is_reported(void **state)
     expect_frames(f, UNWIND_BAD_STEP, 1);
 }
 
-static void code_without_a_table_needs_a_proof(void **state)
+FIXTURE_TEST(code_without_a_table_needs_a_proof)
 {
     struct fixture *f = *state;
 
@@ -162,7 +164,7 @@ static void code_without_a_table_needs_a_proof(void **state)
     expect_frames(f, UNWIND_PENDING, 1);
 }
 
-static void no_root_is_found_without_a_table(void **state)
+FIXTURE_TEST(no_root_is_found_without_a_table)
 {
     struct fixture *f = *state;
 
@@ -171,7 +173,7 @@ static void no_root_is_found_without_a_table(void **state)
     expect_frames(f, UNWIND_UNPROVEN, 1);
 }
 
-static void rows_of_another_machine_are_not_used(void **state)
+FIXTURE_TEST(rows_of_another_machine_are_not_used)
 {
     struct fixture *f = *state;
     struct unwind_rows_header *h = f->m.blob;
@@ -182,7 +184,7 @@ static void rows_of_another_machine_are_not_used(void **state)
     expect_frames(f, UNWIND_UNPROVEN, 1);
 }
 
-static void pointers_of_4_bytes_are_read(void **state)
+TEST(pointers_of_4_bytes_are_read)
 {
     struct cfi_maker m;
     struct unwind_row row;
@@ -200,7 +202,7 @@ static void pointers_of_4_bytes_are_read(void **state)
     cfi_done(&m);
 }
 
-static void garbage_is_reported_as_unmapped(void **state)
+FIXTURE_TEST(garbage_is_reported_as_unmapped)
 {
     struct fixture *f = *state;
 
@@ -209,20 +211,4 @@ static void garbage_is_reported_as_unmapped(void **state)
     expect_frames(f, UNWIND_NO_MAP, 1);
 }
 
-#define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(tables_unwind_to_the_outermost_frame),
-        CASE(a_return_address_of_0_after_a_table_ends_the_stack),
-        CASE(a_frame_beyond_the_dump_is_reported),
-        CASE(code_without_a_table_needs_a_proof),
-        CASE(no_root_is_found_without_a_table),
-        CASE(rows_of_another_machine_are_not_used),
-        cmocka_unit_test(pointers_of_4_bytes_are_read),
-        CASE(garbage_is_reported_as_unmapped),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

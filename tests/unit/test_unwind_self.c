@@ -198,7 +198,7 @@ __attribute__((noinline)) static int deep(int n)
     return room[n] + 1;
 }
 
-static void the_main_stack_is_unwound_to_its_root(void **state)
+TEST(the_main_stack_is_unwound_to_its_root)
 {
     deep(20);
     assert_true(taken.n > 22);
@@ -216,7 +216,7 @@ __attribute__((noinline)) static int realigned(int n)
     return room[0] + room[1];
 }
 
-static void a_realigned_stack_is_unwound(void **state)
+TEST(a_realigned_stack_is_unwound)
 {
     realigned(5);
     assert_same_stack();
@@ -228,7 +228,7 @@ static int compare_backtrace(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-static void a_callback_from_the_c_library_is_unwound(void **state)
+TEST(a_callback_from_the_c_library_is_unwound)
 {
     int numbers[] = { 3, 1, 2 };
 
@@ -270,7 +270,7 @@ static void on_signal(int signal)
     capture_stacks(end_of_stack());
 }
 
-static void a_signal_handler_is_unwound(void **state)
+TEST(a_signal_handler_is_unwound)
 {
     struct sigaction action = { .sa_handler = on_signal };
     unsigned exact = 0;
@@ -294,7 +294,7 @@ static void on_other_stack(int signal)
     capture_stacks((uint64_t)(uintptr_t)other.ss_sp + other.ss_size);
 }
 
-static void a_handler_on_its_own_stack_ends_at_the_interrupted_frame(void **state)
+TEST(a_handler_on_its_own_stack_ends_at_the_interrupted_frame)
 {
     struct sigaction action = { .sa_handler = on_other_stack, .sa_flags = SA_ONSTACK };
     stack_t none = { .ss_flags = SS_DISABLE };
@@ -317,7 +317,7 @@ static void *run_thread(void *arg)
     return arg;
 }
 
-static void a_thread_ends_at_its_start(void **state)
+TEST(a_thread_ends_at_its_start)
 {
     pthread_t t;
 
@@ -336,7 +336,7 @@ static void run_coroutine(void)
     setcontext(&back);
 }
 
-static void a_coroutine_ends_at_its_start(void **state)
+TEST(a_coroutine_ends_at_its_start)
 {
     ucontext_t there;
 
@@ -368,17 +368,7 @@ static int tear_down(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_main_stack_is_unwound_to_its_root),
-        cmocka_unit_test(a_realigned_stack_is_unwound),
-        cmocka_unit_test(a_callback_from_the_c_library_is_unwound),
-        cmocka_unit_test(a_signal_handler_is_unwound),
-        cmocka_unit_test(a_handler_on_its_own_stack_ends_at_the_interrupted_frame),
-        cmocka_unit_test(a_thread_ends_at_its_start),
-        cmocka_unit_test(a_coroutine_ends_at_its_start),
-    };
-
     if (unwind_arch_native() == UNWIND_ARCH_NONE)
         return 77; /* automake: skipped */
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return run_listed_tests(set_up, tear_down);
 }

@@ -42,6 +42,8 @@ static int end(void **state)
     return tear_down(state);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, start, end)
+
 static uint64_t regs[64], stack[16];
 
 /* lacking: bytes that were requested but could not be read. */
@@ -114,7 +116,7 @@ static void make_jit_frames(uint64_t last_fp)
     stack[7] = JIT + 0x300;
 }
 
-static void jit_code_is_unwound_by_frame_pointers(void **state)
+FIXTURE_TEST(jit_code_is_unwound_by_frame_pointers)
 {
     make_jit_frames(0);
     do_dump(JIT + 0x100, STACK + 16, sizeof stack, NULL, 0);
@@ -123,7 +125,7 @@ static void jit_code_is_unwound_by_frame_pointers(void **state)
     assert_int_equal(s->unwind.user.aside.n, 0);
 }
 
-static void kernel_frames_come_from_the_chain_and_user_frames_are_unwound(void **state)
+FIXTURE_TEST(kernel_frames_come_from_the_chain_and_user_frames_are_unwound)
 {
     const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x20, PERF_CONTEXT_USER, 0x1234 };
 
@@ -134,7 +136,7 @@ static void kernel_frames_come_from_the_chain_and_user_frames_are_unwound(void *
     assert_int_equal(last.flags, SAMPLE_KERNEL | SAMPLE_BROKEN);
 }
 
-static void a_dump_that_is_too_small_is_reported(void **state)
+FIXTURE_TEST(a_dump_that_is_too_small_is_reported)
 {
     char want[128];
 
@@ -146,7 +148,7 @@ static void a_dump_that_is_too_small_is_reported(void **state)
 }
 
 /* As in the middle of an exec: a larger copy would not help. */
-static void an_unreadable_stack_is_reported(void **state)
+FIXTURE_TEST(an_unreadable_stack_is_reported)
 {
     char want[128];
 
@@ -164,7 +166,7 @@ static void do_short_dump(size_t bytes)
     do_dump_without(8192, JIT + 0x100, STACK + 16, bytes, NULL, 0);
 }
 
-static void a_stack_not_in_memory_is_touched_once(void **state)
+FIXTURE_TEST(a_stack_not_in_memory_is_touched_once)
 {
     do_short_dump(32);
     assert_int_equal(s->unwind.touches.n_wanted, 1);
@@ -185,7 +187,7 @@ static void a_stack_not_in_memory_is_touched_once(void **state)
     assert_int_equal(s->unwind.touches.n_wanted, 3);
 }
 
-static void complete_and_recorded_stacks_are_not_touched(void **state)
+FIXTURE_TEST(complete_and_recorded_stacks_are_not_touched)
 {
     make_jit_frames(0);
     do_dump_without(8192, JIT + 0x100, STACK + 16, sizeof stack, NULL, 0); /* it ends before */
@@ -197,7 +199,7 @@ static void complete_and_recorded_stacks_are_not_touched(void **state)
 }
 
 /* A page of this process instead of a stack. */
-static void touched_stacks_are_in_memory(void **state)
+FIXTURE_TEST(touched_stacks_are_in_memory)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     unsigned char in[4] = { 0 };
@@ -217,7 +219,7 @@ static void touched_stacks_are_in_memory(void **state)
     munmap(memory, 4 * page);
 }
 
-static void truncated_stacks_are_counted(void **state)
+FIXTURE_TEST(truncated_stacks_are_counted)
 {
     make_jit_frames(STACK + 4096);
     do_dump(JIT + 0x100, STACK + 16, 32, NULL, 0);
@@ -229,7 +231,7 @@ static void truncated_stacks_are_counted(void **state)
     assert_int_equal(s->source.deep.dumped, 3);
 }
 
-static void larger_stack_copies_are_used_while_affordable(void **state)
+FIXTURE_TEST(larger_stack_copies_are_used_while_affordable)
 {
     struct deep_seen seen = { .bytes = 32768,
                               .budget_percent = RATE_BUDGET_PERCENT,
@@ -258,14 +260,14 @@ static void larger_stack_copies_are_used_while_affordable(void **state)
     assert_int_equal(deepstacks_choose(&seen), LIVE_STACK_BYTES);
 }
 
-static void an_unmapped_address_is_the_only_frame(void **state)
+FIXTURE_TEST(an_unmapped_address_is_the_only_frame)
 {
     make_jit_frames(0);
     do_dump(0x1234, STACK + 16, sizeof stack, NULL, 0);
     assert_string_equal(stack_text(), "unknown:1234");
 }
 
-static void a_sample_without_its_table_is_pending_but_in_the_history(void **state)
+FIXTURE_TEST(a_sample_without_its_table_is_pending_but_in_the_history)
 {
     char want[64];
 
@@ -277,7 +279,7 @@ static void a_sample_without_its_table_is_pending_but_in_the_history(void **stat
     assert_int_equal(s->store.samples, 1);
 }
 
-static void pending_samples_are_finally_unwound_from_their_copy(void **state)
+FIXTURE_TEST(pending_samples_are_finally_unwound_from_their_copy)
 {
     char want[64];
 
@@ -296,7 +298,7 @@ static void pending_samples_are_finally_unwound_from_their_copy(void **state)
     assert_int_equal(last.flags, SAMPLE_USER | SAMPLE_BROKEN);
 }
 
-static void a_late_table_is_distinguished_from_none(void **state)
+FIXTURE_TEST(a_late_table_is_distinguished_from_none)
 {
     char want[64];
 
@@ -310,7 +312,7 @@ static void a_late_table_is_distinguished_from_none(void **state)
 }
 
 /* At first, most stacks of a profile wait: that is no fault. */
-static void a_stack_waiting_for_its_table_is_not_truncated(void **state)
+FIXTURE_TEST(a_stack_waiting_for_its_table_is_not_truncated)
 {
     struct session_status status;
     struct view_query q = { 0 };
@@ -335,7 +337,7 @@ static void a_stack_waiting_for_its_table_is_not_truncated(void **state)
     doctor_done(&d);
 }
 
-static void pending_samples_are_bounded(void **state)
+FIXTURE_TEST(pending_samples_are_bounded)
 {
     make_jit_frames(0);
     for (unsigned i = 0; i < 200000; i++) {
@@ -347,7 +349,7 @@ static void pending_samples_are_bounded(void **state)
     assert_true(s->unwind.user.aside.n > 0);
 }
 
-static void a_sample_dropped_from_the_history_is_not_unwound(void **state)
+FIXTURE_TEST(a_sample_dropped_from_the_history_is_not_unwound)
 {
     make_jit_frames(0);
     do_dump(TEXT + 0x10, STACK + 16, sizeof stack, NULL, 0);
@@ -378,7 +380,7 @@ static void do_dump_32(uint64_t bp)
 }
 
 /* Neither a table nor a call proves it. */
-static void a_32_bit_stack_is_truncated_at_unproven_frame_pointers(void **state)
+FIXTURE_TEST(a_32_bit_stack_is_truncated_at_unproven_frame_pointers)
 {
     const uint32_t words[] = { 0, 0, 0xffff0018, TEXT + 0x50, 0, 0, 0, TEXT + 0x60 };
     char want[64];
@@ -461,7 +463,7 @@ static void start_unwinds(void)
     put_entry(0x80, &by_sp);
 }
 
-static void a_child_shares_its_parents_cached_code_until_their_maps_differ(void **state)
+FIXTURE_TEST(a_child_shares_its_parents_cached_code_until_their_maps_differ)
 {
     put_entry(0x100, &outermost);
     do_fork(11, 10);
@@ -471,7 +473,7 @@ static void a_child_shares_its_parents_cached_code_until_their_maps_differ(void 
     assert_true(location_slot_of(10, TEXT + 0xff)->has_row);
 }
 
-static void unwound_callers_are_found_again_by_the_words_read(void **state)
+FIXTURE_TEST(unwound_callers_are_found_again_by_the_words_read)
 {
     memset(stack, 0, sizeof stack);
     start_unwinds();
@@ -488,7 +490,7 @@ static void unwound_callers_are_found_again_by_the_words_read(void **state)
     assert_string_equal(stack_text(), "file:ff file:1ff file:2ff file:4ff");
 }
 
-static void different_callers_of_one_location_are_cached_side_by_side(void **state)
+FIXTURE_TEST(different_callers_of_one_location_are_cached_side_by_side)
 {
     static const char *const texts[] = { "file:ff file:1ff file:2ff file:3ff file:4ff",
                                          "file:ff file:1ff file:2ff file:4ff",
@@ -509,7 +511,7 @@ static void different_callers_of_one_location_are_cached_side_by_side(void **sta
     }
 }
 
-static void partly_cached_stacks_equal_the_sampled_ones(void **state)
+FIXTURE_TEST(partly_cached_stacks_equal_the_sampled_ones)
 {
     unsigned random = 1;
 
@@ -529,7 +531,7 @@ static void partly_cached_stacks_equal_the_sampled_ones(void **state)
     }
 }
 
-static void callers_are_unwound_again_when_less_of_the_stack_was_copied(void **state)
+FIXTURE_TEST(callers_are_unwound_again_when_less_of_the_stack_was_copied)
 {
     char want[128];
 
@@ -541,7 +543,7 @@ static void callers_are_unwound_again_when_less_of_the_stack_was_copied(void **s
     assert_string_equal(stack_text(), want);
 }
 
-static void cached_callers_are_dropped_with_the_map_and_the_frames(void **state)
+FIXTURE_TEST(cached_callers_are_dropped_with_the_map_and_the_frames)
 {
     memset(stack, 0, sizeof stack);
     start_unwinds();
@@ -557,7 +559,7 @@ static void cached_callers_are_dropped_with_the_map_and_the_frames(void **state)
     assert_string_equal(stack_text(), "file:ff file:1ff file:2ff file:3ff file:4ff");
 }
 
-static void the_caller_of_a_leaf_is_in_its_link_register(void **state)
+FIXTURE_TEST(the_caller_of_a_leaf_is_in_its_link_register)
 {
     start_arm64(&leaf);
     do_chain(TEXT + 0x104, leaf_chain, 3);
@@ -568,7 +570,7 @@ static void the_caller_of_a_leaf_is_in_its_link_register(void **state)
     assert_string_equal(stack_text(), "file:10 file:103");
 }
 
-static void a_leaf_in_a_system_call_has_its_caller(void **state)
+FIXTURE_TEST(a_leaf_in_a_system_call_has_its_caller)
 {
     const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL + 0x10, KERNEL + 0x20,
                                PERF_CONTEXT_USER,   TEXT + 0x10,   TEXT + 0x200 };
@@ -579,21 +581,21 @@ static void a_leaf_in_a_system_call_has_its_caller(void **state)
                         "kernel:ffffffff81000010 kernel:ffffffff8100001f file:10 file:103 file:1ff");
 }
 
-static void a_function_that_saved_its_return_address_is_no_leaf(void **state)
+FIXTURE_TEST(a_function_that_saved_its_return_address_is_no_leaf)
 {
     start_arm64(&no_leaf);
     do_chain(TEXT + 0x104, leaf_chain, 3);
     assert_string_equal(stack_text(), "file:10 file:1ff");
 }
 
-static void a_caller_found_by_frame_pointers_is_not_repeated(void **state)
+FIXTURE_TEST(a_caller_found_by_frame_pointers_is_not_repeated)
 {
     start_arm64(&leaf);
     do_chain(TEXT + 0x200, leaf_chain, 3);
     assert_string_equal(stack_text(), "file:10 file:1ff");
 }
 
-static void a_chain_waits_for_the_table_of_its_leaf(void **state)
+FIXTURE_TEST(a_chain_waits_for_the_table_of_its_leaf)
 {
     s->unwind.user.arch = UNWIND_ARCH_ARM64;
     do_chain(TEXT + 0x104, leaf_chain, 3);
@@ -605,7 +607,7 @@ static void a_chain_waits_for_the_table_of_its_leaf(void **state)
 }
 
 /* perf record --call-graph fp --user-regs: there is no memory to unwind. */
-static void registers_without_memory_leave_the_chain_unchanged(void **state)
+FIXTURE_TEST(registers_without_memory_leave_the_chain_unchanged)
 {
     do_chain(TEXT + 0x104, leaf_chain, 3);
     aside_retry(s, true);
@@ -657,7 +659,7 @@ static void make_methods(const struct module *m)
     add_code(m, JIT + 0x2ff, JIT + 0x200, JIT_CODE_INTERPRETER);
 }
 
-static void a_java_method_waits_until_its_code_is_read(void **state)
+FIXTURE_TEST(a_java_method_waits_until_its_code_is_read)
 {
     char want[128];
 
@@ -680,7 +682,7 @@ static void a_java_method_waits_until_its_code_is_read(void **state)
     assert_string_equal(stack_text(), want);
 }
 
-static void code_not_made_by_hotspot_waits_for_its_rows(void **state)
+FIXTURE_TEST(code_not_made_by_hotspot_waits_for_its_rows)
 {
     struct module *m = start_java(true);
 
@@ -694,7 +696,7 @@ static void code_not_made_by_hotspot_waits_for_its_rows(void **state)
     assert_int_equal(s->unwind.user.aside.n, 0);
 }
 
-static void jit_code_at_the_leaf_waits_for_its_rows(void **state)
+FIXTURE_TEST(jit_code_at_the_leaf_waits_for_its_rows)
 {
     struct module *m = start_java(false);
     char want[64];
@@ -710,7 +712,7 @@ static void jit_code_at_the_leaf_waits_for_its_rows(void **state)
                         "jit:7f0000000100 jit:7f00000001ff jit:7f00000002ff cut:3"); /* their names, too */
 }
 
-static void code_of_an_ended_process_is_unwound_by_frame_pointers(void **state)
+FIXTURE_TEST(code_of_an_ended_process_is_unwound_by_frame_pointers)
 {
     struct module *m = start_java(false);
 
@@ -721,7 +723,7 @@ static void code_of_an_ended_process_is_unwound_by_frame_pointers(void **state)
     assert_int_equal(s->unwind.user.aside.n, 0);
 }
 
-static void dropped_code_is_not_read(void **state)
+FIXTURE_TEST(dropped_code_is_not_read)
 {
     make_methods(start_java(true));
     userstack_forget(s);
@@ -732,47 +734,4 @@ static void dropped_code_is_not_read(void **state)
     assert_int_equal(s->unwind.jit_frames.codes.n, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(jit_code_is_unwound_by_frame_pointers, start, end),
-        cmocka_unit_test_setup_teardown(kernel_frames_come_from_the_chain_and_user_frames_are_unwound, start,
-                                        end),
-        cmocka_unit_test_setup_teardown(a_dump_that_is_too_small_is_reported, start, end),
-        cmocka_unit_test_setup_teardown(an_unreadable_stack_is_reported, start, end),
-        cmocka_unit_test_setup_teardown(a_stack_not_in_memory_is_touched_once, start, end),
-        cmocka_unit_test_setup_teardown(complete_and_recorded_stacks_are_not_touched, start, end),
-        cmocka_unit_test_setup_teardown(touched_stacks_are_in_memory, start, end),
-        cmocka_unit_test_setup_teardown(truncated_stacks_are_counted, start, end),
-        cmocka_unit_test_setup_teardown(larger_stack_copies_are_used_while_affordable, start, end),
-        cmocka_unit_test_setup_teardown(an_unmapped_address_is_the_only_frame, start, end),
-        cmocka_unit_test_setup_teardown(a_sample_without_its_table_is_pending_but_in_the_history, start, end),
-        cmocka_unit_test_setup_teardown(pending_samples_are_finally_unwound_from_their_copy, start, end),
-        cmocka_unit_test_setup_teardown(a_late_table_is_distinguished_from_none, start, end),
-        cmocka_unit_test_setup_teardown(a_stack_waiting_for_its_table_is_not_truncated, start, end),
-        cmocka_unit_test_setup_teardown(pending_samples_are_bounded, start, end),
-        cmocka_unit_test_setup_teardown(a_sample_dropped_from_the_history_is_not_unwound, start, end),
-        cmocka_unit_test_setup_teardown(a_32_bit_stack_is_truncated_at_unproven_frame_pointers, start, end),
-        cmocka_unit_test_setup_teardown(a_child_shares_its_parents_cached_code_until_their_maps_differ, start,
-                                        end),
-        cmocka_unit_test_setup_teardown(unwound_callers_are_found_again_by_the_words_read, start, end),
-        cmocka_unit_test_setup_teardown(different_callers_of_one_location_are_cached_side_by_side, start,
-                                        end),
-        cmocka_unit_test_setup_teardown(partly_cached_stacks_equal_the_sampled_ones, start, end),
-        cmocka_unit_test_setup_teardown(callers_are_unwound_again_when_less_of_the_stack_was_copied, start,
-                                        end),
-        cmocka_unit_test_setup_teardown(cached_callers_are_dropped_with_the_map_and_the_frames, start, end),
-        cmocka_unit_test_setup_teardown(the_caller_of_a_leaf_is_in_its_link_register, start, end),
-        cmocka_unit_test_setup_teardown(a_leaf_in_a_system_call_has_its_caller, start, end),
-        cmocka_unit_test_setup_teardown(a_function_that_saved_its_return_address_is_no_leaf, start, end),
-        cmocka_unit_test_setup_teardown(a_caller_found_by_frame_pointers_is_not_repeated, start, end),
-        cmocka_unit_test_setup_teardown(a_chain_waits_for_the_table_of_its_leaf, start, end),
-        cmocka_unit_test_setup_teardown(registers_without_memory_leave_the_chain_unchanged, start, end),
-        cmocka_unit_test_setup_teardown(a_java_method_waits_until_its_code_is_read, start, end),
-        cmocka_unit_test_setup_teardown(code_not_made_by_hotspot_waits_for_its_rows, start, end),
-        cmocka_unit_test_setup_teardown(jit_code_at_the_leaf_waits_for_its_rows, start, end),
-        cmocka_unit_test_setup_teardown(code_of_an_ended_process_is_unwound_by_frame_pointers, start, end),
-        cmocka_unit_test_setup_teardown(dropped_code_is_not_read, start, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

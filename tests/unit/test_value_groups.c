@@ -32,7 +32,7 @@ static void assert_sum(const struct value_group *g, const char *sum, const char 
     buf_done(&text);
 }
 
-static void groups_have_counts_sums_and_maxima(void **state)
+TEST(groups_have_counts_sums_and_maxima)
 {
     struct value_groups g = { 0 };
     value_groups_clear(&g);
@@ -57,7 +57,7 @@ static void groups_have_counts_sums_and_maxima(void **state)
     value_groups_done(&g);
 }
 
-static void negative_numbers_are_summed_with_their_sign(void **state)
+TEST(negative_numbers_are_summed_with_their_sign)
 {
     struct value_groups g = { 0 };
     uint64_t number = 1;
@@ -79,7 +79,7 @@ static void negative_numbers_are_summed_with_their_sign(void **state)
     value_groups_done(&g);
 }
 
-static void large_sums_stay_at_their_limit(void **state)
+TEST(large_sums_stay_at_their_limit)
 {
     struct value_groups g = { 0 };
     value_groups_clear(&g);
@@ -89,7 +89,7 @@ static void large_sums_stay_at_their_limit(void **state)
     value_groups_done(&g);
 }
 
-static void histograms_have_a_bucket_per_power_of_two(void **state)
+TEST(histograms_have_a_bucket_per_power_of_two)
 {
     static const struct {
         uint64_t number;
@@ -110,7 +110,7 @@ static void histograms_have_a_bucket_per_power_of_two(void **state)
     }
 }
 
-static void the_last_bucket_has_all_larger_numbers(void **state)
+TEST(the_last_bucket_has_all_larger_numbers)
 {
     struct durations d = { 0 };
     durations_add(&d, duration_bucket(UINT64_C(1) << 46), 1);
@@ -120,7 +120,7 @@ static void the_last_bucket_has_all_larger_numbers(void **state)
     assert_int_equal(durations_power(&d, DURATION_POWERS - 2), 0);
 }
 
-static void further_keys_are_counted_together(void **state)
+TEST(further_keys_are_counted_together)
 {
     struct value_groups g = { 0 };
     value_groups_clear(&g);
@@ -138,15 +138,4 @@ static void further_keys_are_counted_together(void **state)
     value_groups_done(&g);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(groups_have_counts_sums_and_maxima),
-        cmocka_unit_test(negative_numbers_are_summed_with_their_sign),
-        cmocka_unit_test(large_sums_stay_at_their_limit),
-        cmocka_unit_test(histograms_have_a_bucket_per_power_of_two),
-        cmocka_unit_test(the_last_bucket_has_all_larger_numbers),
-        cmocka_unit_test(further_keys_are_counted_together),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

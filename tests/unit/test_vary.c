@@ -7,7 +7,7 @@
 
 #define DRAWS 20000
 
-static void shares_are_bounded_and_cancel_in_pairs(void **state)
+TEST(shares_are_bounded_and_cancel_in_pairs)
 {
     double sum = 0, low = 1, high = 0;
     unsigned positive_first = 0;
@@ -26,7 +26,7 @@ static void shares_are_bounded_and_cancel_in_pairs(void **state)
 }
 
 /* Each period is kept for a second; the kernel drops the part after the last sample. */
-static void cpus_are_sampled_at_the_frequency(void **state)
+TEST(cpus_are_sampled_at_the_frequency)
 {
     static const uint64_t rates[] = { 50, 99, 997, 4999 };
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
@@ -37,7 +37,7 @@ static void cpus_are_sampled_at_the_frequency(void **state)
     }
 }
 
-static void tasks_have_periods_around_the_frequency(void **state)
+TEST(tasks_have_periods_around_the_frequency)
 {
     for (uint64_t k = 0; k < 100; k++) {
         double share = 1e7 / (double)vary_task_period(100, 5, k) - 1;
@@ -53,7 +53,7 @@ static struct plan plan_of(uint32_t type, uint64_t config, uint64_t freq_hz, uin
     return p;
 }
 
-static void only_clocks_with_a_frequency_are_varied(void **state)
+TEST(only_clocks_with_a_frequency_are_varied)
 {
     struct plan clock = plan_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 99, 0);
     struct plan task = plan_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, 99, 0);
@@ -67,13 +67,4 @@ static void only_clocks_with_a_frequency_are_varied(void **state)
     assert_false(vary_may(&fast, 0)); /* the kernel would throttle it */
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_are_bounded_and_cancel_in_pairs),
-        cmocka_unit_test(cpus_are_sampled_at_the_frequency),
-        cmocka_unit_test(tasks_have_periods_around_the_frequency),
-        cmocka_unit_test(only_clocks_with_a_frequency_are_varied),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -8,6 +8,8 @@
 #include "perfdata/writer.h"
 #include "session/samples.h"
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
 #define SAMPLES  1000
 #define START_NS UINT64_C(1000000000000)
 #define STEP_NS  NS_PER_MS
@@ -153,7 +155,7 @@ static int remove_folder(void **state)
         count_;                                                                                              \
     })
 
-static void idle_samples_are_counted_separately(void **state)
+FIXTURE_TEST(idle_samples_are_counted_separately)
 {
     uint64_t idle = 0, weight = 0, idle_weight = 0;
     open_file(SAMPLES);
@@ -174,7 +176,7 @@ static void idle_samples_are_counted_separately(void **state)
     assert_int_equal(view.result.weight, weight + idle_weight);
 }
 
-static void groups_have_samples_and_names(void **state)
+FIXTURE_TEST(groups_have_samples_and_names)
 {
     char label[32];
     open_file(SAMPLES);
@@ -202,7 +204,7 @@ static void groups_have_samples_and_names(void **state)
     assert_int_equal(view.n_groups, 1);
 }
 
-static void a_process_is_named_after_its_first_thread(void **state)
+FIXTURE_TEST(a_process_is_named_after_its_first_thread)
 {
     open_file(SAMPLES);
     query.group = VIEW_GROUP_PROCESS;
@@ -211,7 +213,7 @@ static void a_process_is_named_after_its_first_thread(void **state)
     assert_int_equal(samples_of_group("beta/200"), COUNT(m.pid == 200));
 }
 
-static void a_first_thread_without_samples_names_its_process(void **state)
+FIXTURE_TEST(a_first_thread_without_samples_names_its_process)
 {
     uint32_t other = 1;
     while (made(other).tid != 101)
@@ -223,7 +225,7 @@ static void a_first_thread_without_samples_names_its_process(void **state)
     assert_int_equal(samples_of_group("alpha/100"), 1);
 }
 
-static void only_groups_with_samples_in_the_window_are_listed(void **state)
+FIXTURE_TEST(only_groups_with_samples_in_the_window_are_listed)
 {
     open_file(SAMPLES);
     query.group = VIEW_GROUP_THREAD;
@@ -232,7 +234,7 @@ static void only_groups_with_samples_in_the_window_are_listed(void **state)
     assert_int_equal(view.n_groups, 2);
 }
 
-static void a_cgroup_is_labelled_by_its_container_and_written_by_its_path(void **state)
+FIXTURE_TEST(a_cgroup_is_labelled_by_its_container_and_written_by_its_path)
 {
     unsigned found = 0;
     open_file(SAMPLES);
@@ -248,7 +250,7 @@ static void a_cgroup_is_labelled_by_its_container_and_written_by_its_path(void *
     assert_int_equal(found, 2);
 }
 
-static void zooms_and_modes_can_be_combined(void **state)
+FIXTURE_TEST(zooms_and_modes_can_be_combined)
 {
     open_file(SAMPLES);
     zoom_to(ZOOM_MODULE, 0, "liba.so");
@@ -270,7 +272,7 @@ static void zooms_and_modes_can_be_combined(void **state)
     assert_int_equal(run_query(), COUNT(m.tid == 101 && !m.kernel));
 }
 
-static void moments_of_some_parallelism_are_a_zoom(void **state)
+FIXTURE_TEST(moments_of_some_parallelism_are_a_zoom)
 {
     open_file(SAMPLES);
     assert_true(view_zoom_parallelism(&query, 2, 2));
@@ -291,7 +293,7 @@ static void moments_of_some_parallelism_are_a_zoom(void **state)
     assert_false(view_zoom_parallelism(&query, 1, 1));
 }
 
-static void latencies_of_a_file_are_shown_on_request(void **state)
+FIXTURE_TEST(latencies_of_a_file_are_shown_on_request)
 {
     open_file(SAMPLES);
     query.group_sums = true;
@@ -311,7 +313,7 @@ static void latencies_of_a_file_are_shown_on_request(void **state)
     assert_int_equal(view.result.group_events, 0);
 }
 
-static void a_function_is_found_by_filter_and_by_zoom(void **state)
+FIXTURE_TEST(a_function_is_found_by_filter_and_by_zoom)
 {
     open_file(SAMPLES);
     snprintf(query.filter, sizeof query.filter, "LIBB.SO+0x30");
@@ -361,7 +363,7 @@ static void assert_sample(const struct session_samples *all, const struct sample
     assert_string_equal(f->module, m->module);
 }
 
-static void samples_are_delivered_one_by_one_as_shown(void **state)
+FIXTURE_TEST(samples_are_delivered_one_by_one_as_shown)
 {
     open_file(SAMPLES);
     EACH_SAMPLE_IS_AS_MADE(!m.event && !m.idle);
@@ -377,7 +379,7 @@ static void samples_are_delivered_one_by_one_as_shown(void **state)
     EACH_SAMPLE_IS_AS_MADE(false);
 }
 
-static void windows_end_where_the_file_ends(void **state)
+FIXTURE_TEST(windows_end_where_the_file_ends)
 {
     open_file(SAMPLES);
     query.window_ns = 100 * STEP_NS;
@@ -391,7 +393,7 @@ static void windows_end_where_the_file_ends(void **state)
     assert_int_equal(run_query(), 0);
 }
 
-static void the_other_event_can_be_selected(void **state)
+FIXTURE_TEST(the_other_event_can_be_selected)
 {
     uint64_t faults = 0;
     open_file(SAMPLES);
@@ -408,7 +410,7 @@ static void the_other_event_can_be_selected(void **state)
     assert_int_equal(run_query(), COUNT(true));
 }
 
-static void a_file_cannot_be_sampled(void **state)
+FIXTURE_TEST(a_file_cannot_be_sampled)
 {
     open_file(SAMPLES);
     uint64_t all = run_query();
@@ -427,7 +429,7 @@ static void a_file_cannot_be_sampled(void **state)
     assert_int_equal(spark, SAMPLES);
 }
 
-static void a_file_without_samples_is_empty(void **state)
+FIXTURE_TEST(a_file_without_samples_is_empty)
 {
     open_file(0);
     for (int g = 0; g < VIEW_GROUP_COUNT; g++) {
@@ -441,7 +443,7 @@ static void a_file_without_samples_is_empty(void **state)
 }
 
 /* A file written from a file has the same samples, of all its events. */
-static void a_written_file_reads_the_same(void **state)
+FIXTURE_TEST(a_written_file_reads_the_same)
 {
     char copy[80];
     uint64_t written;
@@ -470,7 +472,7 @@ static void a_written_file_reads_the_same(void **state)
     assert_int_equal(run_query(), COUNT(!m.kernel));
 }
 
-static void a_failed_write_leaves_nothing(void **state)
+FIXTURE_TEST(a_failed_write_leaves_nothing)
 {
     char other[96];
     struct rlimit before, low;
@@ -497,30 +499,4 @@ static void a_failed_write_leaves_nothing(void **state)
     assert_false(session_write(session, &query, other, NULL, &error));
 }
 
-int main(int argc, char **argv)
-{
-#define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        WITH_SETUP(idle_samples_are_counted_separately),
-        WITH_SETUP(groups_have_samples_and_names),
-        WITH_SETUP(a_process_is_named_after_its_first_thread),
-        WITH_SETUP(a_first_thread_without_samples_names_its_process),
-        WITH_SETUP(only_groups_with_samples_in_the_window_are_listed),
-        WITH_SETUP(a_cgroup_is_labelled_by_its_container_and_written_by_its_path),
-        WITH_SETUP(zooms_and_modes_can_be_combined),
-        WITH_SETUP(moments_of_some_parallelism_are_a_zoom),
-        WITH_SETUP(latencies_of_a_file_are_shown_on_request),
-        WITH_SETUP(a_function_is_found_by_filter_and_by_zoom),
-        WITH_SETUP(samples_are_delivered_one_by_one_as_shown),
-        WITH_SETUP(windows_end_where_the_file_ends),
-        WITH_SETUP(the_other_event_can_be_selected),
-        WITH_SETUP(a_file_cannot_be_sampled),
-        WITH_SETUP(a_file_without_samples_is_empty),
-        WITH_SETUP(a_written_file_reads_the_same),
-        WITH_SETUP(a_failed_write_leaves_nothing),
-    };
-
-    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
-        symbol_worker_main(3);
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+WORKER_TEST_MAIN(make_folder, remove_folder)

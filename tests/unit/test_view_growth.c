@@ -7,6 +7,7 @@
 
 #include "base/sanitized.h"
 #include "elf_maker.h"
+#include "worker_test.h"
 #include "profile/functions.h"
 #include "session/query/view_parts.h"
 #include "symbols/worker.h"
@@ -247,7 +248,7 @@ static void redraw(const struct view_query *q, struct view *v, struct functions 
     functions_build(f, &v->result, v->frame_func, v->n_funcs, by_group, false);
 }
 
-static void an_updated_view_equals_a_new_one(void **state)
+TEST_WITH(an_updated_view_equals_a_new_one, set_up_names, tear_down_names)
 {
     struct view_query q = { .from_ns = 1, .to_ns = SECOND_NS, .hot_inlines = true };
     struct view v = { 0 };
@@ -287,12 +288,4 @@ static void an_updated_view_equals_a_new_one(void **state)
     view_done(&v);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_updated_view_equals_a_new_one, set_up_names, tear_down_names),
-    };
-    if (argc > 1 && !strcmp(argv[1], SYMBOL_WORKER_ARG))
-        symbol_worker_main(3);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+WORKER_TEST_MAIN(NULL, NULL)

@@ -18,7 +18,7 @@ static enum wait_reason of(const char *stack)
 }
 
 /* Stacks of Linux 6.1 and 6.18. */
-static void stacks_have_the_reason_of_their_innermost_known_function(void **state)
+TEST(stacks_have_the_reason_of_their_innermost_known_function)
 {
     assert_int_equal(of("futex_wait_queue __futex_wait futex_wait do_futex __x64_sys_futex do_syscall_64"),
                      WAIT_FUTEX);
@@ -60,7 +60,7 @@ static void stacks_have_the_reason_of_their_innermost_known_function(void **stat
 }
 
 /* Functions that wait on behalf of others, or whose names begin as those of others. */
-static void shared_functions_do_not_hide_what_calls_them(void **state)
+TEST(shared_functions_do_not_hide_what_calls_them)
 {
     assert_int_equal(of("do_wait_intr_irq eventfd_read vfs_read ksys_read"), WAIT_POLL);
     assert_int_equal(of("do_wait_intr_irq timerfd_read_iter vfs_read ksys_read"), WAIT_TIMER);
@@ -74,7 +74,7 @@ static void shared_functions_do_not_hide_what_calls_them(void **state)
     assert_int_equal(of("fuse_dev_do_read fuse_dev_read vfs_read ksys_read"), WAIT_POLL);
 }
 
-static void waits_for_a_disk_are_reads_or_writes_by_their_callers(void **state)
+TEST(waits_for_a_disk_are_reads_or_writes_by_their_callers)
 {
     assert_int_equal(of("blk_io_schedule __iomap_dio_rw iomap_dio_rw ext4_file_write_iter vfs_write"),
                      WAIT_DISK_WRITE);
@@ -100,7 +100,7 @@ static void waits_for_a_disk_are_reads_or_writes_by_their_callers(void **state)
 }
 
 /* A thread of a frozen cgroup and one that ends wait below the return to user space, as a preempted one. */
-static void waits_at_the_return_to_user_space_are_not_the_run_queue(void **state)
+TEST(waits_at_the_return_to_user_space_are_not_the_run_queue)
 {
     assert_int_equal(of("get_signal arch_do_signal_or_restart irqentry_exit_to_user_mode asm_sysvec_apic"),
                      WAIT_STOPPED);
@@ -113,7 +113,7 @@ static void waits_at_the_return_to_user_space_are_not_the_run_queue(void **state
     assert_int_equal(of("anon_pipe_write dump_emit elf_core_dump vfs_coredump get_signal"), WAIT_PIPE);
 }
 
-static void general_functions_count_only_without_a_specific_one(void **state)
+TEST(general_functions_count_only_without_a_specific_one)
 {
     assert_int_equal(of("io_schedule something_new"), WAIT_DISK_READ);
     assert_int_equal(of("io_schedule something_new do_futex"), WAIT_FUTEX);
@@ -124,7 +124,7 @@ static void general_functions_count_only_without_a_specific_one(void **state)
     assert_int_equal(of("futex_wait something_new kthread ret_from_fork"), WAIT_FUTEX);
 }
 
-static void unknown_functions_have_no_reason(void **state)
+TEST(unknown_functions_have_no_reason)
 {
     assert_int_equal(wait_reason_of(NULL, 0), WAIT_UNKNOWN);
     assert_int_equal(of("something_new"), WAIT_UNKNOWN);
@@ -134,7 +134,7 @@ static void unknown_functions_have_no_reason(void **state)
     assert_string_equal(wait_reason_name(WAIT_UNKNOWN), "");
 }
 
-static void a_call_alone_has_a_reason(void **state)
+TEST(a_call_alone_has_a_reason)
 {
     assert_int_equal(wait_reason_of_call("futex", NULL), WAIT_FUTEX);
     assert_int_equal(wait_reason_of_call("epoll_wait", "anon_inode:[eventpoll]"), WAIT_POLL);
@@ -147,7 +147,7 @@ static void a_call_alone_has_a_reason(void **state)
     assert_int_equal(wait_reason_of_call("", NULL), WAIT_UNKNOWN);
 }
 
-static void every_reason_has_a_name_and_a_frame_of_its_own(void **state)
+TEST(every_reason_has_a_name_and_a_frame_of_its_own)
 {
     for (int r = WAIT_UNKNOWN + 1; r < WAIT_REASONS; r++) {
         assert_true(*wait_reason_name((enum wait_reason)r));
@@ -162,18 +162,4 @@ static void every_reason_has_a_name_and_a_frame_of_its_own(void **state)
     assert_false(wait_reason_is_for_work(WAIT_FUTEX) || wait_reason_is_for_work(WAIT_DISK_READ));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stacks_have_the_reason_of_their_innermost_known_function),
-        cmocka_unit_test(shared_functions_do_not_hide_what_calls_them),
-        cmocka_unit_test(waits_for_a_disk_are_reads_or_writes_by_their_callers),
-        cmocka_unit_test(waits_at_the_return_to_user_space_are_not_the_run_queue),
-        cmocka_unit_test(general_functions_count_only_without_a_specific_one),
-        cmocka_unit_test(unknown_functions_have_no_reason),
-        cmocka_unit_test(a_call_alone_has_a_reason),
-        cmocka_unit_test(every_reason_has_a_name_and_a_frame_of_its_own),
-    };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -5,7 +5,7 @@
 #include "unit_test.h"
 #include "waits_seen.h"
 
-static void a_wait_is_split_at_the_wakeup(void **state)
+TEST(a_wait_is_split_at_the_wakeup)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
@@ -33,7 +33,7 @@ static void a_wait_is_split_at_the_wakeup(void **state)
 }
 
 /* Between the tracepoint and the switch, while it is still on its CPU. */
-static void a_thread_that_is_woken_as_it_leaves_waits_for_a_cpu_only(void **state)
+TEST(a_thread_that_is_woken_as_it_leaves_waits_for_a_cpu_only)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
@@ -53,7 +53,7 @@ static void a_thread_that_is_woken_as_it_leaves_waits_for_a_cpu_only(void **stat
     waits_done(&w);
 }
 
-static void a_preempted_thread_waits_for_a_cpu_and_has_no_old_stack(void **state)
+TEST(a_preempted_thread_waits_for_a_cpu_and_has_no_old_stack)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
@@ -68,7 +68,7 @@ static void a_preempted_thread_waits_for_a_cpu_and_has_no_old_stack(void **state
     waits_done(&w);
 }
 
-static void a_hanging_thread_is_reported_while_it_hangs(void **state)
+TEST(a_hanging_thread_is_reported_while_it_hangs)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
@@ -86,7 +86,7 @@ static void a_hanging_thread_is_reported_while_it_hangs(void **state)
     waits_done(&w);
 }
 
-static void a_wait_without_a_seen_end_is_unknown(void **state)
+TEST(a_wait_without_a_seen_end_is_unknown)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
@@ -101,7 +101,7 @@ static void a_wait_without_a_seen_end_is_unknown(void **state)
     waits_done(&w);
 }
 
-static void a_reused_number_gets_the_process_of_its_new_thread(void **state)
+TEST(a_reused_number_gets_the_process_of_its_new_thread)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
@@ -116,7 +116,7 @@ static void a_reused_number_gets_the_process_of_its_new_thread(void **state)
     waits_done(&w);
 }
 
-static void a_wait_of_which_nothing_was_said_gets_a_stack_if_it_has_none(void **state)
+TEST(a_wait_of_which_nothing_was_said_gets_a_stack_if_it_has_none)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
@@ -147,7 +147,7 @@ static void leave_untold(struct waits *w, uint32_t tid, uint64_t time_ns)
     waits_untold(w, tid, 9);
 }
 
-static void the_longest_waits_without_a_stack_are_told_later(void **state)
+TEST(the_longest_waits_without_a_stack_are_told_later)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
@@ -178,7 +178,7 @@ static void the_longest_waits_without_a_stack_are_told_later(void **state)
 }
 
 /* Threads with known schedules, reported at any time: the parts add up to the truth. */
-static void running_runnable_and_waiting_are_the_lifetime(void **state)
+TEST(running_runnable_and_waiting_are_the_lifetime)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
@@ -230,7 +230,7 @@ static void running_runnable_and_waiting_are_the_lifetime(void **state)
     waits_done(&w);
 }
 
-static void ended_threads_are_forgotten(void **state)
+TEST(ended_threads_are_forgotten)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
@@ -259,7 +259,7 @@ static uint64_t sampled(struct waits *w, uint32_t tid, uint64_t time_ns, uint64_
     return ran_ns;
 }
 
-static void samples_share_the_time_that_a_thread_ran(void **state)
+TEST(samples_share_the_time_that_a_thread_ran)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .rest = note_rest, .ctx = &s };
@@ -289,7 +289,7 @@ static void samples_share_the_time_that_a_thread_ran(void **state)
 }
 
 /* The tracepoint belongs to the switch that follows, whatever comes between them. */
-static void a_sample_or_report_as_a_thread_leaves_keeps_its_wait(void **state)
+TEST(a_sample_or_report_as_a_thread_leaves_keeps_its_wait)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .rest = note_rest, .ctx = &s };
@@ -322,7 +322,7 @@ static size_t check(struct waits *w, uint64_t time_ns, uint64_t progress, enum w
     return n;
 }
 
-static void a_wait_for_a_cpu_is_reported_as_far_as_it_was_confirmed(void **state)
+TEST(a_wait_for_a_cpu_is_reported_as_far_as_it_was_confirmed)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s, .checks = true };
@@ -343,7 +343,7 @@ static void a_wait_for_a_cpu_is_reported_as_far_as_it_was_confirmed(void **state
     waits_done(&w);
 }
 
-static void a_freeze_trusts_the_records_of_a_thread_that_has_some(void **state)
+TEST(a_freeze_trusts_the_records_of_a_thread_that_has_some)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s, .checks = true };
@@ -364,7 +364,7 @@ static void a_freeze_trusts_the_records_of_a_thread_that_has_some(void **state)
     waits_done(&w);
 }
 
-static void a_thread_that_ran_without_a_switch_does_not_wait_for_a_cpu(void **state)
+TEST(a_thread_that_ran_without_a_switch_does_not_wait_for_a_cpu)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s, .checks = true };
@@ -387,7 +387,7 @@ static void a_thread_that_ran_without_a_switch_does_not_wait_for_a_cpu(void **st
 }
 
 /* The check sees the thread at a later moment than the last record. */
-static void a_wait_that_ends_after_the_check_counts_in_full(void **state)
+TEST(a_wait_that_ends_after_the_check_counts_in_full)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s, .checks = true };
@@ -408,7 +408,7 @@ static void a_wait_that_ends_after_the_check_counts_in_full(void **state)
     waits_done(&w);
 }
 
-static void an_unseen_thread_is_forgotten_at_its_end(void **state)
+TEST(an_unseen_thread_is_forgotten_at_its_end)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s, .checks = true };
@@ -432,7 +432,7 @@ static void an_unseen_thread_is_forgotten_at_its_end(void **state)
 }
 
 /* Found by the scan: only a check tells whether it runs or waits. */
-static void a_thread_found_ready_waits_if_that_is_confirmed(void **state)
+TEST(a_thread_found_ready_waits_if_that_is_confirmed)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s, .checks = true };
@@ -454,7 +454,7 @@ static void a_thread_found_ready_waits_if_that_is_confirmed(void **state)
     waits_done(&w);
 }
 
-static void all_open_waits_are_checked_in_turn(void **state)
+TEST(all_open_waits_are_checked_in_turn)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s, .checks = true };
@@ -470,28 +470,4 @@ static void all_open_waits_are_checked_in_turn(void **state)
     waits_done(&w);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_wait_is_split_at_the_wakeup),
-        cmocka_unit_test(a_thread_that_is_woken_as_it_leaves_waits_for_a_cpu_only),
-        cmocka_unit_test(a_preempted_thread_waits_for_a_cpu_and_has_no_old_stack),
-        cmocka_unit_test(a_hanging_thread_is_reported_while_it_hangs),
-        cmocka_unit_test(a_wait_without_a_seen_end_is_unknown),
-        cmocka_unit_test(a_wait_of_which_nothing_was_said_gets_a_stack_if_it_has_none),
-        cmocka_unit_test(a_reused_number_gets_the_process_of_its_new_thread),
-        cmocka_unit_test(the_longest_waits_without_a_stack_are_told_later),
-        cmocka_unit_test(running_runnable_and_waiting_are_the_lifetime),
-        cmocka_unit_test(ended_threads_are_forgotten),
-        cmocka_unit_test(samples_share_the_time_that_a_thread_ran),
-        cmocka_unit_test(a_sample_or_report_as_a_thread_leaves_keeps_its_wait),
-        cmocka_unit_test(a_wait_for_a_cpu_is_reported_as_far_as_it_was_confirmed),
-        cmocka_unit_test(a_freeze_trusts_the_records_of_a_thread_that_has_some),
-        cmocka_unit_test(a_thread_that_ran_without_a_switch_does_not_wait_for_a_cpu),
-        cmocka_unit_test(a_wait_that_ends_after_the_check_counts_in_full),
-        cmocka_unit_test(an_unseen_thread_is_forgotten_at_its_end),
-        cmocka_unit_test(a_thread_found_ready_waits_if_that_is_confirmed),
-        cmocka_unit_test(all_open_waits_are_checked_in_turn),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -26,7 +26,7 @@ static struct waits lossy_sleep(struct seen *s, bool wakeups)
     return w;
 }
 
-static void a_wait_is_known_until_records_are_lost_and_again_after_them(void **state)
+TEST(a_wait_is_known_until_records_are_lost_and_again_after_them)
 {
     struct seen s = { 0 };
     struct waits w = lossy_sleep(&s, false);
@@ -39,7 +39,7 @@ static void a_wait_is_known_until_records_are_lost_and_again_after_them(void **s
     waits_done(&w);
 }
 
-static void a_wakeup_after_lost_records_ends_a_wait(void **state)
+TEST(a_wakeup_after_lost_records_ends_a_wait)
 {
     struct seen s = { 0 };
     struct waits w = lossy_sleep(&s, true);
@@ -52,7 +52,7 @@ static void a_wakeup_after_lost_records_ends_a_wait(void **state)
 }
 
 /* Else a wakeup after the loss would have been recorded. */
-static void a_thread_that_comes_without_a_wakeup_was_woken_before(void **state)
+TEST(a_thread_that_comes_without_a_wakeup_was_woken_before)
 {
     struct seen s = { 0 };
     struct waits w = lossy_sleep(&s, true);
@@ -61,7 +61,7 @@ static void a_thread_that_comes_without_a_wakeup_was_woken_before(void **state)
     waits_done(&w);
 }
 
-static void a_thread_that_leaves_after_lost_records_ran_since(void **state)
+TEST(a_thread_that_leaves_after_lost_records_ran_since)
 {
     struct seen s = { 0 };
     struct waits w = lossy_sleep(&s, true);
@@ -74,7 +74,7 @@ static void a_thread_that_leaves_after_lost_records_ran_since(void **state)
     waits_done(&w);
 }
 
-static void a_thread_found_after_lost_records_waits_since_they_ended(void **state)
+TEST(a_thread_found_after_lost_records_waits_since_they_ended)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
@@ -92,7 +92,7 @@ static void a_thread_found_after_lost_records_waits_since_they_ended(void **stat
     waits_done(&w);
 }
 
-static void a_thread_on_another_cpu_runs_on(void **state)
+TEST(a_thread_on_another_cpu_runs_on)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
@@ -108,7 +108,7 @@ static void a_thread_on_another_cpu_runs_on(void **state)
     waits_done(&w);
 }
 
-static void a_thread_that_leaves_unseen_on_a_cpu_keeps_the_stack_of_its_next_wait(void **state)
+TEST(a_thread_that_leaves_unseen_on_a_cpu_keeps_the_stack_of_its_next_wait)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
@@ -124,7 +124,7 @@ static void a_thread_that_leaves_unseen_on_a_cpu_keeps_the_stack_of_its_next_wai
 }
 
 /* What it did between two losses is told by no record. */
-static void a_second_loss_hides_the_time_between(void **state)
+TEST(a_second_loss_hides_the_time_between)
 {
     struct seen s = { 0 };
     struct waits w = lossy_sleep(&s, true);
@@ -138,7 +138,7 @@ static void a_second_loss_hides_the_time_between(void **state)
 }
 
 /* Of a thread without records, whose switches may be hidden. */
-static void an_unconfirmed_wait_for_a_cpu_is_unknown(void **state)
+TEST(an_unconfirmed_wait_for_a_cpu_is_unknown)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s, .checks = true, .wakeups = true };
@@ -152,7 +152,7 @@ static void an_unconfirmed_wait_for_a_cpu_is_unknown(void **state)
 }
 
 /* A thread ran on a CPU whose records are lost, which is not reported yet, and comes back on another. */
-static void a_wait_that_ends_while_records_may_be_lost_is_unknown(void **state)
+TEST(a_wait_that_ends_while_records_may_be_lost_is_unknown)
 {
     struct seen s = { 0 };
     struct waits w = { .part = note, .ctx = &s };
@@ -177,19 +177,4 @@ static void a_wait_that_ends_while_records_may_be_lost_is_unknown(void **state)
     waits_done(&w);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_wait_is_known_until_records_are_lost_and_again_after_them),
-        cmocka_unit_test(a_wakeup_after_lost_records_ends_a_wait),
-        cmocka_unit_test(a_thread_that_comes_without_a_wakeup_was_woken_before),
-        cmocka_unit_test(a_thread_that_leaves_after_lost_records_ran_since),
-        cmocka_unit_test(a_thread_found_after_lost_records_waits_since_they_ended),
-        cmocka_unit_test(a_thread_on_another_cpu_runs_on),
-        cmocka_unit_test(a_thread_that_leaves_unseen_on_a_cpu_keeps_the_stack_of_its_next_wait),
-        cmocka_unit_test(a_second_loss_hides_the_time_between),
-        cmocka_unit_test(an_unconfirmed_wait_for_a_cpu_is_unknown),
-        cmocka_unit_test(a_wait_that_ends_while_records_may_be_lost_is_unknown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

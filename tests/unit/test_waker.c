@@ -11,7 +11,7 @@
     } while (0)
 
 /* Stacks of Linux 6.18 on x86-64 and 6.1 on arm64. */
-static void interrupts_are_named_by_what_raised_them(void **state)
+TEST(interrupts_are_named_by_what_raised_them)
 {
     IS(WAKER_TIMER, 7, "try_to_wake_up", "hrtimer_wakeup", "__hrtimer_run_queues", "hrtimer_interrupt",
        "__sysvec_apic_timer_interrupt", "sysvec_apic_timer_interrupt", "asm_sysvec_apic_timer_interrupt",
@@ -24,7 +24,7 @@ static void interrupts_are_named_by_what_raised_them(void **state)
        "el1_interrupt", "arch_local_irq_enable");
 }
 
-static void what_a_thread_does_itself_is_no_interrupt(void **state)
+TEST(what_a_thread_does_itself_is_no_interrupt)
 {
     IS(WAKER_THREAD, 4, "try_to_wake_up", "wake_up_q", "futex_wake", "do_futex");
     IS(WAKER_THREAD, 4, "try_to_wake_up", "kick_pool", "blk_mq_submit_bio", "ext4_sync_file");
@@ -33,11 +33,4 @@ static void what_a_thread_does_itself_is_no_interrupt(void **state)
     assert_int_equal(own, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(interrupts_are_named_by_what_raised_them),
-        cmocka_unit_test(what_a_thread_does_itself_is_no_interrupt),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -16,7 +16,7 @@ static struct view_query aligned(uint64_t window_s, uint64_t start_ns, uint64_t 
     return q;
 }
 
-static void now_is_always_in_the_range(void **state)
+TEST(now_is_always_in_the_range)
 {
     static const uint64_t windows_s[] = { 0, 5, 10, 60, 300 };
     for (size_t i = 0; i < sizeof windows_s / sizeof *windows_s; i++) {
@@ -33,7 +33,7 @@ static void now_is_always_in_the_range(void **state)
     }
 }
 
-static void the_range_moves_by_eighths_of_the_window(void **state)
+TEST(the_range_moves_by_eighths_of_the_window)
 {
     struct view_query first = aligned(80, 0, 1000 * NS_PER_SEC), later = aligned(80, 0, 1009 * NS_PER_SEC);
     struct view_query next = aligned(80, 0, 1010 * NS_PER_SEC);
@@ -44,7 +44,7 @@ static void the_range_moves_by_eighths_of_the_window(void **state)
     assert_int_equal(query_bucket_ns(first.from_ns, first.to_ns), 10 * NS_PER_SEC);
 }
 
-static void the_range_moves_by_whole_buckets(void **state)
+TEST(the_range_moves_by_whole_buckets)
 {
     static const uint64_t windows_s[] = { 0, 5, 10, 30, 60, 300 };
     for (size_t i = 0; i < sizeof windows_s / sizeof *windows_s; i++) {
@@ -68,14 +68,14 @@ static void the_range_moves_by_whole_buckets(void **state)
     }
 }
 
-static void the_range_begins_at_the_start_of_sampling(void **state)
+TEST(the_range_begins_at_the_start_of_sampling)
 {
     const uint64_t start = 5 * NS_PER_SEC;
     assert_int_equal(aligned(60, start, 3 * NS_PER_SEC).from_ns, start);
     assert_int_equal(aligned(0, start, 500 * NS_PER_SEC).from_ns, start);
 }
 
-static void frozen_and_file_ranges_stay_unchanged(void **state)
+TEST(frozen_and_file_ranges_stay_unchanged)
 {
     struct session_status st;
     struct view_query q = { .window_ns = NS_PER_SEC };
@@ -91,7 +91,7 @@ static void frozen_and_file_ranges_stay_unchanged(void **state)
     assert_int_equal(q.from_ns | q.to_ns, 0);
 }
 
-static void windows_have_names(void **state)
+TEST(windows_have_names)
 {
     char name[32];
     window_name(10 * NS_PER_SEC, name, sizeof name);
@@ -102,15 +102,4 @@ static void windows_have_names(void **state)
     assert_string_equal(name, "since start");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(now_is_always_in_the_range),
-        cmocka_unit_test(the_range_moves_by_eighths_of_the_window),
-        cmocka_unit_test(the_range_moves_by_whole_buckets),
-        cmocka_unit_test(the_range_begins_at_the_start_of_sampling),
-        cmocka_unit_test(frozen_and_file_ranges_stay_unchanged),
-        cmocka_unit_test(windows_have_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

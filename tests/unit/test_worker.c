@@ -73,7 +73,7 @@ static unsigned count_descriptors(pid_t pid)
     return n;
 }
 
-static void replies_leak_no_descriptor(void **state)
+TEST(replies_leak_no_descriptor)
 {
     static struct worker_reply a;
     struct worker w = WORKER_INIT;
@@ -100,7 +100,7 @@ static void replies_leak_no_descriptor(void **state)
     worker_end(&w);
 }
 
-static void descriptors_from_a_hostile_worker_are_refused(void **state)
+FIXTURE_TEST(descriptors_from_a_hostile_worker_are_refused)
 {
     static struct worker_reply a;
     char path[128];
@@ -120,7 +120,7 @@ static void descriptors_from_a_hostile_worker_are_refused(void **state)
 
 /* ---- interference by other processes ---- */
 
-static void a_stopped_worker_is_replaced_without_blaming_the_file(void **state)
+TEST(a_stopped_worker_is_replaced_without_blaming_the_file)
 {
     static struct worker_reply a;
     struct worker w = WORKER_INIT;
@@ -139,7 +139,7 @@ static void a_stopped_worker_is_replaced_without_blaming_the_file(void **state)
     worker_end(&w);
 }
 
-static void the_worker_has_its_own_environment(void **state)
+TEST(the_worker_has_its_own_environment)
 {
     static struct worker_reply a;
     struct worker w = WORKER_INIT;
@@ -189,7 +189,7 @@ static void __attribute__((noreturn)) be_refused(void)
     _exit(1);
 }
 
-static void a_worker_that_cannot_be_confined_reads_nothing(void **state)
+FIXTURE_TEST(a_worker_that_cannot_be_confined_reads_nothing)
 {
     struct setup *s = *state, other;
     char self[512] = "", text[640], path[128];
@@ -227,7 +227,7 @@ static bool start_hung(struct hung_file *hung)
 
 /* A worker that sleeps in a hung file system cannot be killed: it is abandoned, another one is started,
  * and the file is given up. */
-static void an_unkillable_worker_is_abandoned(void **state)
+TEST(an_unkillable_worker_is_abandoned)
 {
     static struct worker_reply a;
     struct worker w = WORKER_INIT;
@@ -262,7 +262,7 @@ static void an_unkillable_worker_is_abandoned(void **state)
 }
 
 /* Two files on a hung file system: the second one is not even tried, and other files have their names. */
-static void a_hung_file_system_is_abandoned(void **state)
+FIXTURE_TEST(a_hung_file_system_is_abandoned)
 {
     struct setup *s = *state;
     struct hung_file hung;
@@ -295,19 +295,10 @@ static void a_hung_file_system_is_abandoned(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(replies_leak_no_descriptor),
-        WITH_SETUP(descriptors_from_a_hostile_worker_are_refused),
-        cmocka_unit_test(a_stopped_worker_is_replaced_without_blaming_the_file),
-        cmocka_unit_test(the_worker_has_its_own_environment),
-        WITH_SETUP(a_worker_that_cannot_be_confined_reads_nothing),
-        cmocka_unit_test(an_unkillable_worker_is_abandoned),
-        WITH_SETUP(a_hung_file_system_is_abandoned),
-    };
-
     if (argc > 1 && !strcmp(argv[1], HOSTILE_ARG))
         be_hostile();
     if (argc > 1 && !strcmp(argv[1], "--refused"))
         be_refused();
-    SYMBOLIZER_TESTS(argc, argv, tests);
+    be_child(argc, argv);
+    return run_listed_tests(NULL, NULL);
 }

@@ -6,7 +6,7 @@
 
 /* ---- threads ---- */
 
-static void an_unannounced_thread_gets_a_guessed_name(void **state)
+TEST(an_unannounced_thread_gets_a_guessed_name)
 {
     struct world *w = world_new(false);
 
@@ -20,7 +20,7 @@ static void an_unannounced_thread_gets_a_guessed_name(void **state)
     world_free(w);
 }
 
-static void a_guessed_name_is_replaced_in_place(void **state)
+TEST(a_guessed_name_is_replaced_in_place)
 {
     struct world *w = world_new(false);
     uint32_t t = thread_of(w, 10, 10);
@@ -31,7 +31,7 @@ static void a_guessed_name_is_replaced_in_place(void **state)
     world_free(w);
 }
 
-static void a_renamed_thread_is_a_new_version_and_the_old_one_stays(void **state)
+TEST(a_renamed_thread_is_a_new_version_and_the_old_one_stays)
 {
     struct world *w = world_new(false);
     uint32_t before, after;
@@ -50,7 +50,7 @@ static void a_renamed_thread_is_a_new_version_and_the_old_one_stays(void **state
     world_free(w);
 }
 
-static void a_thread_in_another_cgroup_is_another_version(void **state)
+TEST(a_thread_in_another_cgroup_is_another_version)
 {
     struct world *w = world_new(false);
     uint32_t unknown = world_thread_of(w, 10, 10, 5, 0), first, second;
@@ -66,7 +66,7 @@ static void a_thread_in_another_cgroup_is_another_version(void **state)
     world_free(w);
 }
 
-static void children_inherit_their_parents_name(void **state)
+TEST(children_inherit_their_parents_name)
 {
     struct world *w = world_new(false);
 
@@ -90,7 +90,7 @@ static void assert_parent(struct world *w, uint32_t pid, const char *label)
     assert_string_equal(world_parent_label(t->ppid, t->parent, text, sizeof text), label);
 }
 
-static void processes_keep_the_parent_of_their_start(void **state)
+TEST(processes_keep_the_parent_of_their_start)
 {
     struct world *w = world_new(false);
     struct record r = record(PERF_RECORD_FORK);
@@ -125,7 +125,7 @@ static void processes_keep_the_parent_of_their_start(void **state)
     world_free(w);
 }
 
-static void threads_that_end_unsampled_are_counted(void **state)
+TEST(threads_that_end_unsampled_are_counted)
 {
     struct world *w = world_new(false);
 
@@ -145,7 +145,7 @@ static void threads_that_end_unsampled_are_counted(void **state)
     world_free(w);
 }
 
-static void names_with_escapes_are_cleaned(void **state)
+TEST(names_with_escapes_are_cleaned)
 {
     struct world *w = world_new(false);
 
@@ -157,7 +157,7 @@ static void names_with_escapes_are_cleaned(void **state)
     world_free(w);
 }
 
-static void a_late_sample_still_finds_its_exited_thread(void **state)
+TEST(a_late_sample_still_finds_its_exited_thread)
 {
     struct world *w = world_new(false);
     uint32_t t, late;
@@ -175,7 +175,7 @@ static void a_late_sample_still_finds_its_exited_thread(void **state)
     world_free(w);
 }
 
-static void a_reused_pid_is_another_process(void **state)
+TEST(a_reused_pid_is_another_process)
 {
     struct world *w = world_new(false);
     uint32_t old, new;
@@ -198,7 +198,7 @@ static void a_reused_pid_is_another_process(void **state)
     world_free(w);
 }
 
-static void a_tid_silently_reused_by_another_process_is_another_thread(void **state)
+TEST(a_tid_silently_reused_by_another_process_is_another_thread)
 {
     struct world *w = world_new(false);
     uint32_t old = thread_of(w, 10, 11), new = thread_of(w, 20, 11);
@@ -211,7 +211,7 @@ static void a_tid_silently_reused_by_another_process_is_another_thread(void **st
 
 /* ---- collecting ---- */
 
-static void a_collection_keeps_marked_entries_and_renumbers_them(void **state)
+TEST(a_collection_keeps_marked_entries_and_renumbers_them)
 {
     struct world *w = world_new(false);
     uint32_t gone, kept, alive, *remap, module;
@@ -248,7 +248,7 @@ static void a_collection_keeps_marked_entries_and_renumbers_them(void **state)
     world_free(w);
 }
 
-static void a_marked_module_outlives_its_mappings(void **state)
+TEST(a_marked_module_outlives_its_mappings)
 {
     struct world *w = world_new(false);
     uint32_t t = thread_of(w, 10, 10), module;
@@ -268,7 +268,7 @@ static void a_marked_module_outlives_its_mappings(void **state)
     world_free(w);
 }
 
-static void a_fork_storm_uses_constant_memory(void **state)
+TEST(a_fork_storm_uses_constant_memory)
 {
     struct world *w = world_new(false);
     uint64_t start, spent;
@@ -305,24 +305,4 @@ static void a_fork_storm_uses_constant_memory(void **state)
     world_free(w);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_unannounced_thread_gets_a_guessed_name),
-        cmocka_unit_test(a_guessed_name_is_replaced_in_place),
-        cmocka_unit_test(a_renamed_thread_is_a_new_version_and_the_old_one_stays),
-        cmocka_unit_test(a_thread_in_another_cgroup_is_another_version),
-        cmocka_unit_test(children_inherit_their_parents_name),
-        cmocka_unit_test(processes_keep_the_parent_of_their_start),
-        cmocka_unit_test(threads_that_end_unsampled_are_counted),
-        cmocka_unit_test(names_with_escapes_are_cleaned),
-        cmocka_unit_test(a_late_sample_still_finds_its_exited_thread),
-        cmocka_unit_test(a_reused_pid_is_another_process),
-        cmocka_unit_test(a_tid_silently_reused_by_another_process_is_another_thread),
-        cmocka_unit_test(a_collection_keeps_marked_entries_and_renumbers_them),
-        cmocka_unit_test(a_marked_module_outlives_its_mappings),
-        cmocka_unit_test(a_fork_storm_uses_constant_memory),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -20,6 +20,8 @@ static int end_world(void **state)
     return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, begin_world, end_world)
+
 static void map_at_location(uint32_t pid, uint64_t start, const char *path)
 {
     struct record r = { .type = PERF_RECORD_MMAP2, .known = true };
@@ -67,7 +69,7 @@ static uint32_t image_version(uint32_t pid)
     return world_image_version(w, world_thread(w, world_thread_of(w, pid, pid, 0, 0))->image);
 }
 
-static void a_renewed_module_is_replaced_by_its_successor(void **state)
+FIXTURE_TEST(a_renewed_module_is_replaced_by_its_successor)
 {
     uint32_t old, new, version;
 
@@ -91,7 +93,7 @@ static void a_renewed_module_is_replaced_by_its_successor(void **state)
     assert_int_equal(world_renew_jit(w, 4711), 0);
 }
 
-static void children_run_the_same_code(void **state)
+FIXTURE_TEST(children_run_the_same_code)
 {
     uint32_t old, new;
 
@@ -108,7 +110,7 @@ static void children_run_the_same_code(void **state)
     assert_int_equal(module_at(30, 0x1010), new);
 }
 
-static void after_an_exec_no_module_is_renewed(void **state)
+FIXTURE_TEST(after_an_exec_no_module_is_renewed)
 {
     uint32_t old, other;
 
@@ -122,7 +124,7 @@ static void after_an_exec_no_module_is_renewed(void **state)
     assert_int_equal(module_at(10, 0x1010), other);
 }
 
-static void held_maps_stay_unchanged(void **state)
+FIXTURE_TEST(held_maps_stay_unchanged)
 {
     struct space *held;
     struct location place;
@@ -138,7 +140,7 @@ static void held_maps_stay_unchanged(void **state)
     world_let_maps(w, held);
 }
 
-static void modules_that_no_sample_needs_are_removed(void **state)
+FIXTURE_TEST(modules_that_no_sample_needs_are_removed)
 {
     uint32_t old, new;
 
@@ -150,7 +152,7 @@ static void modules_that_no_sample_needs_are_removed(void **state)
     assert_int_equal(module_at(10, 0x1010), new);
 }
 
-static void a_file_sets_the_epochs_of_a_process(void **state)
+FIXTURE_TEST(a_file_sets_the_epochs_of_a_process)
 {
     uint32_t first, second;
 
@@ -170,18 +172,4 @@ static void a_file_sets_the_epochs_of_a_process(void **state)
     assert_int_equal(world_module(w, module_at(20, 0x1010))->epoch, 0);
 }
 
-#define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, begin_world, end_world)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_WORLD(a_renewed_module_is_replaced_by_its_successor),
-        WITH_WORLD(children_run_the_same_code),
-        WITH_WORLD(after_an_exec_no_module_is_renewed),
-        WITH_WORLD(held_maps_stay_unchanged),
-        WITH_WORLD(modules_that_no_sample_needs_are_removed),
-        WITH_WORLD(a_file_sets_the_epochs_of_a_process),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -68,7 +68,7 @@ static const struct maps_entry *map_of_path(const struct proc_snapshot *p, const
     return NULL;
 }
 
-static void the_program_of_a_lost_exec_is_found(void **state)
+TEST(the_program_of_a_lost_exec_is_found)
 {
     struct world *w = world_new(true);
     int go;
@@ -109,7 +109,7 @@ static void the_program_of_a_lost_exec_is_found(void **state)
     world_free(w);
 }
 
-static void a_process_that_did_not_change_stays_the_same(void **state)
+TEST(a_process_that_did_not_change_stays_the_same)
 {
     struct world *w = world_new(true);
     uint32_t pid = (uint32_t)getpid(), t, version;
@@ -126,7 +126,7 @@ static void a_process_that_did_not_change_stays_the_same(void **state)
     world_free(w);
 }
 
-static void mappings_whose_records_were_lost_are_added(void **state)
+TEST(mappings_whose_records_were_lost_are_added)
 {
     struct world *w = shell();
     struct proc_snapshot *p = snapshot(10, "sh", 7);
@@ -152,7 +152,7 @@ static void mappings_whose_records_were_lost_are_added(void **state)
 }
 
 /* In a chroot, a record has the path from its root. */
-static void a_file_with_another_path_is_the_same_by_its_inode(void **state)
+TEST(a_file_with_another_path_is_the_same_by_its_inode)
 {
     struct world *w = world_new(true);
     struct proc_snapshot *p = snapshot(10, "sh", 7);
@@ -181,7 +181,7 @@ static void a_file_with_another_path_is_the_same_by_its_inode(void **state)
     world_free(w);
 }
 
-static void a_new_name_is_found(void **state)
+TEST(a_new_name_is_found)
 {
     struct world *w = shell();
     struct proc_snapshot *p = snapshot(10, "server", 7);
@@ -203,7 +203,7 @@ static void a_new_name_is_found(void **state)
     world_free(w);
 }
 
-static void what_a_kernel_worker_does_is_not_a_new_name(void **state)
+TEST(what_a_kernel_worker_does_is_not_a_new_name)
 {
     static const struct {
         const char *now;
@@ -225,7 +225,7 @@ static void what_a_kernel_worker_does_is_not_a_new_name(void **state)
     }
 }
 
-static void an_ended_process_keeps_its_name_and_is_read_once(void **state)
+TEST(an_ended_process_keeps_its_name_and_is_read_once)
 {
     struct world *w = shell();
     struct proc_snapshot *gone = snapshot(10, "", 0);
@@ -243,7 +243,7 @@ static void an_ended_process_keeps_its_name_and_is_read_once(void **state)
 }
 
 /* A forked child has what is known of its parent; a program has only what its own records say. */
-static void a_child_is_as_stale_as_its_parent(void **state)
+TEST(a_child_is_as_stale_as_its_parent)
 {
     struct world *w = shell();
 
@@ -260,7 +260,7 @@ static void a_child_is_as_stale_as_its_parent(void **state)
     world_free(w);
 }
 
-static void corrections_of_a_child_do_not_change_its_parent(void **state)
+TEST(corrections_of_a_child_do_not_change_its_parent)
 {
     struct world *w = shell();
     struct proc_snapshot *p = snapshot(20, "sh", 7);
@@ -276,7 +276,7 @@ static void corrections_of_a_child_do_not_change_its_parent(void **state)
     world_free(w);
 }
 
-static void a_file_is_never_stale(void **state)
+TEST(a_file_is_never_stale)
 {
     struct world *w = world_new(false);
 
@@ -286,20 +286,4 @@ static void a_file_is_never_stale(void **state)
     world_free(w);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_program_of_a_lost_exec_is_found),
-        cmocka_unit_test(a_process_that_did_not_change_stays_the_same),
-        cmocka_unit_test(mappings_whose_records_were_lost_are_added),
-        cmocka_unit_test(a_file_with_another_path_is_the_same_by_its_inode),
-        cmocka_unit_test(a_new_name_is_found),
-        cmocka_unit_test(what_a_kernel_worker_does_is_not_a_new_name),
-        cmocka_unit_test(an_ended_process_keeps_its_name_and_is_read_once),
-        cmocka_unit_test(a_child_is_as_stale_as_its_parent),
-        cmocka_unit_test(corrections_of_a_child_do_not_change_its_parent),
-        cmocka_unit_test(a_file_is_never_stale),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

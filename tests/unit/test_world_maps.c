@@ -4,7 +4,7 @@
 #include "unit_test.h"
 #include "world_fixture.h"
 
-static void an_address_gives_module_and_file_offset(void **state)
+TEST(an_address_gives_module_and_file_offset)
 {
     struct world *w = world_new(false);
     uint32_t t = thread_of(w, 10, 10);
@@ -31,7 +31,7 @@ static void an_address_gives_module_and_file_offset(void **state)
     world_free(w);
 }
 
-static void impossible_ranges_do_no_harm(void **state)
+TEST(impossible_ranges_do_no_harm)
 {
     struct world *w = world_new(false);
     uint32_t t = thread_of(w, 10, 10);
@@ -43,7 +43,7 @@ static void impossible_ranges_do_no_harm(void **state)
     world_free(w);
 }
 
-static void a_new_mapping_trims_and_splits_those_below(void **state)
+TEST(a_new_mapping_trims_and_splits_those_below)
 {
     struct world *w = world_new(false);
     uint32_t t = thread_of(w, 10, 10), version;
@@ -68,7 +68,7 @@ static void a_new_mapping_trims_and_splits_those_below(void **state)
     world_free(w);
 }
 
-static void a_repeated_mapping_changes_nothing(void **state)
+TEST(a_repeated_mapping_changes_nothing)
 {
     struct world *w = world_new(false);
     uint32_t t = thread_of(w, 10, 10), version;
@@ -83,7 +83,7 @@ static void a_repeated_mapping_changes_nothing(void **state)
     world_free(w);
 }
 
-static void a_growing_jit_stays_one_mapping(void **state)
+TEST(a_growing_jit_stays_one_mapping)
 {
     struct world *w = world_new(false);
     uint32_t t = thread_of(w, 10, 10);
@@ -96,7 +96,7 @@ static void a_growing_jit_stays_one_mapping(void **state)
     world_free(w);
 }
 
-static void both_libraries_are_known_after_dlclose_and_dlopen(void **state)
+TEST(both_libraries_are_known_after_dlclose_and_dlopen)
 {
     struct world *w = world_new(false);
     uint32_t t = thread_of(w, 10, 10), image, old_module;
@@ -122,7 +122,7 @@ static void both_libraries_are_known_after_dlclose_and_dlopen(void **state)
     world_free(w);
 }
 
-static void held_maps_stay_unchanged(void **state)
+TEST(held_maps_stay_unchanged)
 {
     struct world *w = world_new(false);
     uint32_t thread = thread_of(w, 10, 10);
@@ -154,7 +154,7 @@ static void held_maps_stay_unchanged(void **state)
     world_free(w);
 }
 
-static void data_mapped_over_code_removes_it(void **state)
+TEST(data_mapped_over_code_removes_it)
 {
     struct world *w = world_new(false);
     uint32_t t = thread_of(w, 10, 10);
@@ -173,7 +173,7 @@ static void data_mapped_over_code_removes_it(void **state)
     world_free(w);
 }
 
-static void parent_and_child_change_independently_after_a_fork(void **state)
+TEST(parent_and_child_change_independently_after_a_fork)
 {
     struct world *w = world_new(false);
     uint32_t parent, child;
@@ -202,7 +202,7 @@ static void parent_and_child_change_independently_after_a_fork(void **state)
     world_free(w);
 }
 
-static void mappings_of_many_diverged_children_are_limited(void **state)
+TEST(mappings_of_many_diverged_children_are_limited)
 {
     struct world *w = world_new(false);
 
@@ -223,7 +223,7 @@ static void mappings_of_many_diverged_children_are_limited(void **state)
     world_free(w);
 }
 
-static void an_exec_starts_with_empty_memory(void **state)
+TEST(an_exec_starts_with_empty_memory)
 {
     struct world *w = world_new(false);
     uint32_t before, after;
@@ -239,7 +239,7 @@ static void an_exec_starts_with_empty_memory(void **state)
     world_free(w);
 }
 
-static void a_file_is_one_module_for_all_processes(void **state)
+TEST(a_file_is_one_module_for_all_processes)
 {
     struct world *w = world_new(false);
     struct record r = record(PERF_RECORD_MMAP2);
@@ -279,7 +279,7 @@ static void a_file_is_one_module_for_all_processes(void **state)
 #define PAGES 64
 #define PAGE  0x1000u
 
-static void random_mappings_agree_with_a_table_of_pages(void **state)
+TEST(random_mappings_agree_with_a_table_of_pages)
 {
     static const char *const paths[] = { "/a", "/b", "/c", "//anon" };
     struct page {
@@ -330,7 +330,7 @@ static void random_mappings_agree_with_a_table_of_pages(void **state)
 
 /* Replaying all mappings that an image has had, in order, gives its present mappings. Writing a recording
  * relies on this. */
-static void replayed_maps_equal_the_original(void **state)
+TEST(replayed_maps_equal_the_original)
 {
     static const char *const paths[] = { "/a", "/b", "/c" };
 
@@ -362,24 +362,4 @@ static void replayed_maps_equal_the_original(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_address_gives_module_and_file_offset),
-        cmocka_unit_test(impossible_ranges_do_no_harm),
-        cmocka_unit_test(a_new_mapping_trims_and_splits_those_below),
-        cmocka_unit_test(a_repeated_mapping_changes_nothing),
-        cmocka_unit_test(a_growing_jit_stays_one_mapping),
-        cmocka_unit_test(both_libraries_are_known_after_dlclose_and_dlopen),
-        cmocka_unit_test(held_maps_stay_unchanged),
-        cmocka_unit_test(data_mapped_over_code_removes_it),
-        cmocka_unit_test(parent_and_child_change_independently_after_a_fork),
-        cmocka_unit_test(mappings_of_many_diverged_children_are_limited),
-        cmocka_unit_test(an_exec_starts_with_empty_memory),
-        cmocka_unit_test(a_file_is_one_module_for_all_processes),
-        cmocka_unit_test(random_mappings_agree_with_a_table_of_pages),
-        cmocka_unit_test(replayed_maps_equal_the_original),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -5,7 +5,7 @@
 
 /* ---- the kernel ---- */
 
-static void kernel_addresses_are_found_in_core_modules_and_pieces(void **state)
+TEST(kernel_addresses_are_found_in_core_modules_and_pieces)
 {
     struct world *w = world_new(false);
     const struct module *m;
@@ -37,7 +37,7 @@ static const char *kernel_code_at(struct world *w, uint64_t addr)
     return world_module(w, p.module)->name;
 }
 
-static void kernel_modules_may_be_loaded_and_unloaded_at_any_time(void **state)
+TEST(kernel_modules_may_be_loaded_and_unloaded_at_any_time)
 {
     struct world *w = world_new(true);
 
@@ -64,7 +64,7 @@ static void kernel_modules_may_be_loaded_and_unloaded_at_any_time(void **state)
     world_free(w);
 }
 
-static void the_range_of_a_kernel_module_ends_where_the_next_one_begins(void **state)
+TEST(the_range_of_a_kernel_module_ends_where_the_next_one_begins)
 {
     struct world *w = world_new(true);
 
@@ -91,7 +91,7 @@ static void the_range_of_a_kernel_module_ends_where_the_next_one_begins(void **s
     world_free(w);
 }
 
-static void bpf_programs_are_added_and_removed(void **state)
+TEST(bpf_programs_are_added_and_removed)
 {
     struct world *w = world_new(false);
     struct location p;
@@ -112,7 +112,7 @@ static void bpf_programs_are_added_and_removed(void **state)
     world_free(w);
 }
 
-static void churning_bpf_programs_use_constant_memory(void **state)
+TEST(churning_bpf_programs_use_constant_memory)
 {
     struct world *w = world_new(false);
     size_t bytes = 0;
@@ -130,7 +130,7 @@ static void churning_bpf_programs_use_constant_memory(void **state)
     world_free(w);
 }
 
-static void pseudo_modules_always_exist(void **state)
+TEST(pseudo_modules_always_exist)
 {
     struct world *w = world_new(true);
     struct location p;
@@ -151,7 +151,7 @@ static void pseudo_modules_always_exist(void **state)
 
 /* ---- build-ids ---- */
 
-static void build_ids_reach_earlier_and_later_modules(void **state)
+TEST(build_ids_reach_earlier_and_later_modules)
 {
     static const uint8_t id[20] = { 1, 2, 3 }, other[20] = { 4 };
     struct world *w = world_new(false);
@@ -185,17 +185,4 @@ static void build_ids_reach_earlier_and_later_modules(void **state)
     world_free(w);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernel_addresses_are_found_in_core_modules_and_pieces),
-        cmocka_unit_test(kernel_modules_may_be_loaded_and_unloaded_at_any_time),
-        cmocka_unit_test(the_range_of_a_kernel_module_ends_where_the_next_one_begins),
-        cmocka_unit_test(bpf_programs_are_added_and_removed),
-        cmocka_unit_test(churning_bpf_programs_use_constant_memory),
-        cmocka_unit_test(pseudo_modules_always_exist),
-        cmocka_unit_test(build_ids_reach_earlier_and_later_modules),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -38,7 +38,7 @@ static int find_object(struct dl_phdr_info *info, size_t size, void *ctx)
     return 0;
 }
 
-static void libc_of_this_process_is_resolved_to_its_file_offset(void **state)
+TEST(libc_of_this_process_is_resolved_to_its_file_offset)
 {
     struct world *w = world_new(true);
     uint32_t pid = (uint32_t)getpid(), t;
@@ -102,7 +102,7 @@ static void check_memfds(struct world *w)
     }
 }
 
-static void a_library_in_a_memfd_is_distinguished_from_jit_code(void **state)
+TEST(a_library_in_a_memfd_is_distinguished_from_jit_code)
 {
     struct world *w = world_new(true);
     uint32_t pid = (uint32_t)getpid(), child = pid + 1, jit, file;
@@ -129,7 +129,7 @@ static void a_library_in_a_memfd_is_distinguished_from_jit_code(void **state)
     world_free(w);
 }
 
-static void unreadable_memory_is_requested_once(void **state)
+TEST(unreadable_memory_is_requested_once)
 {
     struct world *w = world_new(true);
     uint32_t pid = (uint32_t)getpid();
@@ -146,7 +146,7 @@ static void unreadable_memory_is_requested_once(void **state)
     world_free(w);
 }
 
-static void the_idle_task_is_not_read(void **state)
+TEST(the_idle_task_is_not_read)
 {
     struct world *live = world_new(true), *file = world_new(false);
 
@@ -157,7 +157,7 @@ static void the_idle_task_is_not_read(void **state)
     world_free(file);
 }
 
-static void an_ended_process_is_requested_once(void **state)
+TEST(an_ended_process_is_requested_once)
 {
     struct world *w = world_new(true);
     pid_t child = fork();
@@ -173,7 +173,7 @@ static void an_ended_process_is_requested_once(void **state)
     world_free(w);
 }
 
-static void later_mapping_records_override_the_maps_read(void **state)
+TEST(later_mapping_records_override_the_maps_read)
 {
     struct world *w = world_new(true);
     struct proc_snapshot *p = snapshot(10, "old", 7);
@@ -191,7 +191,7 @@ static void later_mapping_records_override_the_maps_read(void **state)
     world_free(w);
 }
 
-static void after_an_exec_there_is_nothing_to_read(void **state)
+TEST(after_an_exec_there_is_nothing_to_read)
 {
     struct world *w = world_new(true);
     struct proc_snapshot *p = snapshot(10, "sh", 7);
@@ -209,7 +209,7 @@ static void after_an_exec_there_is_nothing_to_read(void **state)
     world_free(w);
 }
 
-static void a_child_gets_the_maps_read_for_its_parent(void **state)
+TEST(a_child_gets_the_maps_read_for_its_parent)
 {
     struct world *w = world_new(true);
     struct proc_snapshot *p = snapshot(10, "bash", 1000);
@@ -235,7 +235,7 @@ static void a_child_gets_the_maps_read_for_its_parent(void **state)
     world_free(w);
 }
 
-static void maps_read_for_a_child_do_not_change_its_parent(void **state)
+TEST(maps_read_for_a_child_do_not_change_its_parent)
 {
     struct world *w = world_new(true);
     struct proc_snapshot *p = snapshot(20, "ls", 1000);
@@ -249,7 +249,7 @@ static void maps_read_for_a_child_do_not_change_its_parent(void **state)
     world_free(w);
 }
 
-static void namespaces_are_inherited_and_read_again_after_an_exec(void **state)
+TEST(namespaces_are_inherited_and_read_again_after_an_exec)
 {
     struct world *w = world_new(true);
     struct namespaces own = { .links = { { 4, 77 } } }, other = { .links = { { 4, 78 } } };
@@ -283,7 +283,7 @@ static void namespaces_are_inherited_and_read_again_after_an_exec(void **state)
     world_free(w);
 }
 
-static void lost_records_cause_a_full_rescan(void **state)
+TEST(lost_records_cause_a_full_rescan)
 {
     struct world *w = world_new(true);
     struct proc_snapshot *p = snapshot(10, "sh", 7);
@@ -300,7 +300,7 @@ static void lost_records_cause_a_full_rescan(void **state)
     world_free(w);
 }
 
-static void a_process_whose_exit_record_was_lost_is_found_to_have_ended(void **state)
+TEST(a_process_whose_exit_record_was_lost_is_found_to_have_ended)
 {
     struct world *w = world_new(true);
     pid_t child = fork();
@@ -318,7 +318,7 @@ static void a_process_whose_exit_record_was_lost_is_found_to_have_ended(void **s
     world_free(w);
 }
 
-static void many_sleeping_processes_cost_nothing_per_record(void **state)
+TEST(many_sleeping_processes_cost_nothing_per_record)
 {
     struct world *w = world_new(false);
     uint64_t start, spent;
@@ -337,23 +337,4 @@ static void many_sleeping_processes_cost_nothing_per_record(void **state)
     world_free(w);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(libc_of_this_process_is_resolved_to_its_file_offset),
-        cmocka_unit_test(a_library_in_a_memfd_is_distinguished_from_jit_code),
-        cmocka_unit_test(unreadable_memory_is_requested_once),
-        cmocka_unit_test(the_idle_task_is_not_read),
-        cmocka_unit_test(an_ended_process_is_requested_once),
-        cmocka_unit_test(later_mapping_records_override_the_maps_read),
-        cmocka_unit_test(after_an_exec_there_is_nothing_to_read),
-        cmocka_unit_test(a_child_gets_the_maps_read_for_its_parent),
-        cmocka_unit_test(maps_read_for_a_child_do_not_change_its_parent),
-        cmocka_unit_test(namespaces_are_inherited_and_read_again_after_an_exec),
-        cmocka_unit_test(lost_records_cause_a_full_rescan),
-        cmocka_unit_test(a_process_whose_exit_record_was_lost_is_found_to_have_ended),
-        cmocka_unit_test(many_sleeping_processes_cost_nothing_per_record),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

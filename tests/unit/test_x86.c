@@ -38,7 +38,7 @@ static void check_decode(const struct example *x, bool wide)
         assert_false(x86_decode((const uint8_t *)x->bytes, n, wide, &insn) && insn.size == x->size);
 }
 
-static void instructions_show_their_effect_on_the_stack(void **state)
+TEST(instructions_show_their_effect_on_the_stack)
 {
     static const struct example examples[] = {
         INSN("\x55", "push %rbp", X86_PUSH, 5, NONE, 0),
@@ -67,7 +67,7 @@ static void instructions_show_their_effect_on_the_stack(void **state)
         check_decode(&examples[i], true);
 }
 
-static void bytes_decode_differently_in_32_bit_code(void **state)
+TEST(bytes_decode_differently_in_32_bit_code)
 {
     static const struct example wide = INSN("\x4d\x89\xc8", "mov %r9,%r8", X86_COPY, 8, 9, 0);
     struct x86_insn insn;
@@ -79,7 +79,7 @@ static void bytes_decode_differently_in_32_bit_code(void **state)
     assert_false(x86_decode((const uint8_t *)"\x06", 1, true, &insn)); /* push %es */
 }
 
-static void registers_written_by_an_instruction_are_known(void **state)
+TEST(registers_written_by_an_instruction_are_known)
 {
     struct x86_insn insn;
 
@@ -119,7 +119,16 @@ static void expect_row(uint64_t at, unsigned kind, int cfa_offset, int fp_offset
     assert_int_equal(e->flags & UNWIND_ENTRY_FP_SAVED ? e->fp_offset : 0, fp_offset);
 }
 
-static void a_frame_is_followed_from_push_to_pop(void **state)
+static int tear_down(void **state)
+{
+    mem_free(blob);
+    blob = NULL;
+    return 0;
+}
+
+#define FIXTURE_TEST(name) TEST_WITH(name, NULL, tear_down)
+
+FIXTURE_TEST(a_frame_is_followed_from_push_to_pop)
 {
     static const uint8_t code[] = {
         0x55,                         /* 0: push %rbp */
@@ -141,7 +150,7 @@ static void a_frame_is_followed_from_push_to_pop(void **state)
     expect_row(21, UNWIND_ROW_SP, 8, 0);
 }
 
-static void an_aligned_frame_is_found_by_the_saved_stack_pointer(void **state)
+FIXTURE_TEST(an_aligned_frame_is_found_by_the_saved_stack_pointer)
 {
     static const uint8_t code[] = {
         0x48, 0x89, 0xe0,             /* 0: mov %rsp,%rax */
@@ -160,7 +169,7 @@ static void an_aligned_frame_is_found_by_the_saved_stack_pointer(void **state)
     expect_row(23, UNWIND_ROW_SP, 8, 0);
 }
 
-static void a_stack_pointer_loaded_from_elsewhere_is_unknown(void **state)
+FIXTURE_TEST(a_stack_pointer_loaded_from_elsewhere_is_unknown)
 {
     static const uint8_t code[] = {
         0x48, 0x8b, 0x27,       /* 0: mov (%rdi),%rsp */
@@ -176,7 +185,7 @@ static void a_stack_pointer_loaded_from_elsewhere_is_unknown(void **state)
 }
 
 /* As lld writes it: without a line in .eh_frame. */
-static void each_stub_of_a_plt_begins_like_a_function(void **state)
+FIXTURE_TEST(each_stub_of_a_plt_begins_like_a_function)
 {
     static const uint8_t plt[] = {
         0xff, 0x35, 0x02, 0x20, 0,    0, /* 0: push 0x2002(%rip) */
@@ -197,7 +206,7 @@ static void each_stub_of_a_plt_begins_like_a_function(void **state)
     }
 }
 
-static void no_function_begins_at_invalid_instructions(void **state)
+FIXTURE_TEST(no_function_begins_at_invalid_instructions)
 {
     uint8_t code[0x60];
     uint64_t start, size;
@@ -212,7 +221,7 @@ static void no_function_begins_at_invalid_instructions(void **state)
     assert_false(unwind_rows_function(&rows, OFFSET + 0x10, &start, &size));
 }
 
-static void a_call_target_reveals_the_function_between_two_others(void **state)
+TEST(a_call_target_reveals_the_function_between_two_others)
 {
     static uint8_t code[0x50] = {
         [0x00] = 0xe8, 0x0b, 0,    0,    0, 0xc3,             /* call 10 */
@@ -244,7 +253,7 @@ static void a_call_target_reveals_the_function_between_two_others(void **state)
     mem_free(calls);
 }
 
-static void a_call_reaches_its_target_and_where_that_jumps(void **state)
+TEST(a_call_reaches_its_target_and_where_that_jumps)
 {
     static uint8_t code[0x60] = {
         [0x00] = 0xe8,
@@ -328,7 +337,7 @@ static void expect_row_ahead(const uint8_t *code, size_t n, size_t at, unsigned 
     assert_int_equal(e.flags & UNWIND_ENTRY_FP_SAVED ? e.fp_offset : 0, fp_offset);
 }
 
-static void following_instructions_show_where_the_return_address_is(void **state)
+TEST(following_instructions_show_where_the_return_address_is)
 {
     expect_row_ahead(framed, sizeof framed, 5, UNWIND_ROW_FP, 16, -16);
     expect_row_ahead(framed, sizeof framed, 14, UNWIND_ROW_FP, 16, -16);
@@ -340,7 +349,7 @@ static void following_instructions_show_where_the_return_address_is(void **state
     expect_row_ahead(frameless, sizeof frameless, 11, UNWIND_ROW_SP, 8, 0);
 }
 
-static void code_without_a_path_to_a_return_gives_no_rows(void **state)
+TEST(code_without_a_path_to_a_return_gives_no_rows)
 {
     static const uint8_t endless[] = { 0x90, 0xeb, 0xfd };    /* nop; jmp 0 */
     static const uint8_t lost[] = { 0x48, 0x8b, 0x27, 0xc3 }; /* mov (%rdi),%rsp; ret */
@@ -354,7 +363,7 @@ static void code_without_a_path_to_a_return_gives_no_rows(void **state)
     assert_false(codeahead_entry(framed, 12, 9, &e)); /* it ends within an instruction */
 }
 
-static void rows_of_several_code_ranges_form_one_table(void **state)
+FIXTURE_TEST(rows_of_several_code_ranges_form_one_table)
 {
     const struct coderows_input whole[] = { { framed, sizeof framed, OFFSET, NULL, 0 },
                                             { frameless, sizeof frameless, OFFSET + 0x100, NULL, 0 } };
@@ -380,7 +389,7 @@ static void rows_of_several_code_ranges_form_one_table(void **state)
 }
 
 /* clone() of musl: the child pops its argument, which is where the parent has its return address. */
-static void a_call_that_cannot_return_is_in_the_outermost_function(void **state)
+FIXTURE_TEST(a_call_that_cannot_return_is_in_the_outermost_function)
 {
     static const uint8_t clone[] = {
         0x0f, 0x05,       /* 0: syscall */
@@ -405,7 +414,7 @@ static void a_call_that_cannot_return_is_in_the_outermost_function(void **state)
 }
 
 /* OpenJDK compares strings with rax pushed in the middle of a method. */
-static void at_the_leaf_a_method_may_have_pushed_more(void **state)
+TEST(at_the_leaf_a_method_may_have_pushed_more)
 {
     static const uint8_t method[] = {
         0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff, /* 0: mov %eax,-0x14000(%rsp) */
@@ -424,7 +433,7 @@ static void at_the_leaf_a_method_may_have_pushed_more(void **state)
     expect_row(16, UNWIND_ROW_SP, 32, -16);
 }
 
-static void calls_are_recognized_by_the_bytes_before_a_return_address(void **state)
+TEST(calls_are_recognized_by_the_bytes_before_a_return_address)
 {
     static const struct {
         const char *bytes;
@@ -445,33 +454,4 @@ static void calls_are_recognized_by_the_bytes_before_a_return_address(void **sta
     assert_false(x86_call_ends((const uint8_t *)"\xd0", 1, true));
 }
 
-static int tear_down(void **state)
-{
-    mem_free(blob);
-    blob = NULL;
-    return 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(instructions_show_their_effect_on_the_stack),
-        cmocka_unit_test(bytes_decode_differently_in_32_bit_code),
-        cmocka_unit_test(registers_written_by_an_instruction_are_known),
-        cmocka_unit_test_teardown(a_frame_is_followed_from_push_to_pop, tear_down),
-        cmocka_unit_test_teardown(an_aligned_frame_is_found_by_the_saved_stack_pointer, tear_down),
-        cmocka_unit_test_teardown(a_stack_pointer_loaded_from_elsewhere_is_unknown, tear_down),
-        cmocka_unit_test_teardown(each_stub_of_a_plt_begins_like_a_function, tear_down),
-        cmocka_unit_test_teardown(no_function_begins_at_invalid_instructions, tear_down),
-        cmocka_unit_test(following_instructions_show_where_the_return_address_is),
-        cmocka_unit_test(code_without_a_path_to_a_return_gives_no_rows),
-        cmocka_unit_test_teardown(rows_of_several_code_ranges_form_one_table, tear_down),
-        cmocka_unit_test_teardown(a_call_that_cannot_return_is_in_the_outermost_function, tear_down),
-        cmocka_unit_test(at_the_leaf_a_method_may_have_pushed_more),
-        cmocka_unit_test(calls_are_recognized_by_the_bytes_before_a_return_address),
-        cmocka_unit_test(a_call_target_reveals_the_function_between_two_others),
-        cmocka_unit_test(a_call_reaches_its_target_and_where_that_jumps),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)
