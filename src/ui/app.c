@@ -86,8 +86,11 @@ static void ask_whole(struct app *a, const struct view_query *q)
 static void ask_session(struct app *a)
 {
     const struct view_ops *ops = current_view(a);
-    if (!a->states[a->view] && ops->create)
-        a->states[a->view] = ops->create(a);
+    if (!a->states[a->view]) {
+        a->states[a->view] = mem_zalloc(ops->size);
+        if (ops->init)
+            ops->init(a->states[a->view], a);
+    }
     if (!ops->no_query) {
         take_range(a);
         struct view_query q = a->query;
@@ -421,9 +424,11 @@ static void app_done(struct app *a)
     while (a->dialog)
         dialog_close(a, a->dialog);
     free_closed(a);
-    for (uint32_t i = 0; i < APP_VIEWS; i++)
-        if (a->states[i] && a->ops[i]->destroy)
+    for (uint32_t i = 0; i < APP_VIEWS; i++) {
+        if (a->states[i])
             a->ops[i]->destroy(a->states[i]);
+        mem_free(a->states[i]);
+    }
     session_times_free(a->times);
     strip_done(&a->strip);
     view_done(&a->data);

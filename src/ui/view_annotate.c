@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "ui/annotate_draw.h"
 #include "ui/view_ops.h"
@@ -20,12 +19,6 @@ static uint64_t row_key(const void *ctx, uint32_t row)
     return r->offset * 2 + (r->kind != ANNOTATE_SOURCE);
 }
 
-static void *create(struct app *a)
-{
-    (void)a;
-    return mem_zalloc(sizeof(struct annotate_view));
-}
-
 static void forget_back(struct annotate_view *v)
 {
     while (v->n_back)
@@ -38,7 +31,6 @@ static void destroy(void *view)
     forget_back(v);
     annotate_done(&v->an);
     arrows_done(&v->arrows);
-    mem_free(v);
 }
 
 /* ---- contents ---- */
@@ -360,7 +352,7 @@ const struct view_ops view_annotate_ops = {
         "in perf annotate; TOTAL% is the share of the samples in the function and its callees. A key "
         "switches both to shares of all samples.\n",
     .without = { ACTION_SORT, ACTION_GROUP_MENU },
-    .create = create,
+    .size = sizeof(struct annotate_view),
     .destroy = destroy,
     .update = update,
     .draw = annotate_draw,

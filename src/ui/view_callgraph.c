@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "ui/app.h"
 #include "ui/callgraph.h"
@@ -27,19 +26,12 @@ struct callgraph_view {
     uint32_t query_serial; /* app->query_serial of the rows */
 };
 
-static void *create(struct app *a)
-{
-    (void)a;
-    return mem_zalloc(sizeof(struct callgraph_view));
-}
-
 static void destroy(void *view)
 {
     struct callgraph_view *c = view;
     callgraph_done(&c->graph);
     for (int i = 0; i < CALLGRAPH_ORDERS; i++)
         tree_done(&c->trees[i]);
-    mem_free(c);
 }
 
 static struct tree *tree_of(struct callgraph_view *c)
@@ -426,7 +418,7 @@ const struct view_ops view_callgraph_ops = {
     .legend = true,
     .without = { ACTION_SORT },
     .by_comm = true,
-    .create = create,
+    .size = sizeof(struct callgraph_view),
     .destroy = destroy,
     .update = update,
     .draw = draw,

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "session/counters.h"
 #include "session/machine_load.h"
 #include "ui/app.h"
@@ -28,14 +27,13 @@ struct counters_view {
     bool load_open;
 };
 
-static void *counters_create(struct app *a)
+static void counters_init(void *state, struct app *a)
 {
-    struct counters_view *v = mem_zalloc(sizeof *v);
+    struct counters_view *v = state;
     v->parts = true;
     scope_init(&v->opened_for);
     v->counters.how.detail = a->cfg->counters_detail ? a->cfg->counters_detail : 1;
     v->counters.by = a->cfg->counters_by;
-    return v;
 }
 
 static void counters_destroy(void *state)
@@ -44,7 +42,6 @@ static void counters_destroy(void *state)
     counters_done(&v->counters);
     machine_load_done(&v->load);
     scope_done(&v->opened_for);
-    mem_free(v);
 }
 
 /* Stops counting, because each open counter costs a little with each event. Frozen counts stay. */
@@ -225,7 +222,8 @@ const struct view_ops view_counters_ops = {
     .without = { ACTION_SEARCH, ACTION_FILTER, ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS, ACTION_MODE,
                  ACTION_WINDOW },
     .no_query = true,
-    .create = counters_create,
+    .size = sizeof(struct counters_view),
+    .init = counters_init,
     .destroy = counters_destroy,
     .hide = counters_hide,
     .update = counters_update,

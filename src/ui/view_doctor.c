@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "session/doctor.h"
 #include "ui/app.h"
@@ -22,17 +21,10 @@ struct doctor_view {
     const char *needle;
 };
 
-static void *doctor_create(struct app *a)
-{
-    (void)a;
-    return mem_zalloc(sizeof(struct doctor_view));
-}
-
 static void doctor_destroy(void *v)
 {
     struct doctor_view *d = v;
     doctor_done(&d->doctor);
-    mem_free(d);
 }
 
 static uint64_t row_key(const void *ctx, uint32_t row)
@@ -253,7 +245,7 @@ const struct view_ops view_doctor_ops = {
         "can apply the fix, a key does so. In text output\n.Fl \\&-view Cm doctor\n"
         "prints the same, and reports begin with the largest problem.\n",
     .without = { ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS },
-    .create = doctor_create,
+    .size = sizeof(struct doctor_view),
     .destroy = doctor_destroy,
     .update = doctor_update,
     .draw = doctor_draw,

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "ui/app.h"
 #include "ui/flame_draw.h"
@@ -17,18 +16,16 @@ struct flame_view {
     struct area area; /* as last drawn */
 };
 
-static void *flame_create(struct app *a)
+static void flame_init(void *v, struct app *a)
 {
-    struct flame_view *f = mem_zalloc(sizeof *f);
+    struct flame_view *f = v;
     f->look.colour = a->difference ? FLAME_BY_DIFFERENCE : FLAME_BY_TYPE;
-    return f;
 }
 
 static void flame_destroy(void *v)
 {
     struct flame_view *f = v;
     flame_model_done(&f->model);
-    mem_free(f);
 }
 
 static void flame_update(void *v, struct app *a)
@@ -308,7 +305,8 @@ const struct view_ops view_flame_ops = {
     .without = { ACTION_SORT },
     .compares = true,
     .by_comm = true,
-    .create = flame_create,
+    .size = sizeof(struct flame_view),
+    .init = flame_init,
     .destroy = flame_destroy,
     .update = flame_update,
     .draw = flame_draw_view,

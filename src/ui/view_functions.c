@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "ui/callers_pane.h"
 #include "ui/list.h"
@@ -73,9 +72,9 @@ static void update(void *view, struct app *a)
     list_update(&t->list, (uint32_t)t->rows.n, row_key, t);
 }
 
-static void *create(struct app *a)
+static void init(void *view, struct app *a)
 {
-    struct table *t = mem_zalloc(sizeof *t);
+    struct table *t = view;
     t->rows.data = &a->data;
     t->baseline.sort[0] = COLUMN_SELF;
     t->baseline.n_sort = 1;
@@ -83,7 +82,6 @@ static void *create(struct app *a)
         t->rows.sort[0] = a->difference ? COLUMN_SELF_CHANGE : COLUMN_SELF;
         t->rows.n_sort = 1;
     }
-    return t;
 }
 
 static void destroy(void *view)
@@ -92,7 +90,6 @@ static void destroy(void *view)
     table_rows_done(&t->rows);
     table_rows_done(&t->baseline);
     callers_pane_done(&t->callers);
-    mem_free(t);
 }
 
 static void draw(void *view, struct app *a, struct area screen)
@@ -359,7 +356,8 @@ const struct view_ops view_functions_ops = {
         "\\-n.\n",
     .legend = true,
     .compares = true,
-    .create = create,
+    .size = sizeof(struct table),
+    .init = init,
     .destroy = destroy,
     .update = update,
     .draw = draw,

@@ -17,14 +17,6 @@ static const struct latency_chart_ops *const charts[LATENCY_CHARTS] = {
     [LATENCY_SLOW] = &latency_slow_ops,
 };
 
-static void *latency_create(struct app *a)
-{
-    struct latency_view *w = mem_zalloc(sizeof *w);
-    (void)a;
-    w->elsewhere = UINT32_MAX;
-    return w;
-}
-
 static void latency_hide(void *v, struct app *a)
 {
     struct latency_view *w = v;
@@ -38,7 +30,6 @@ static void latency_hide(void *v, struct app *a)
 static void latency_destroy(void *v)
 {
     latency_hide(v, NULL);
-    mem_free(v);
 }
 
 /* Another chosen event with latencies; UINT32_MAX: none. */
@@ -269,7 +260,7 @@ const struct view_ops view_latency_ops = {
         ".Fl \\&-view Cm latency\n"
         "prints histogram and table.\n",
     .without = { ACTION_CALLERS, ACTION_TREE }, /* Enter opens the tree; the other page needs the room */
-    .create = latency_create,
+    .size = sizeof(struct latency_view),
     .destroy = latency_destroy,
     .hide = latency_hide,
     .update = latency_update,

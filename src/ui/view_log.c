@@ -40,14 +40,13 @@ struct log_view {
     VEC(struct log_by) shown; /* groupings that Esc may return to: numbered by view_position.order */
 };
 
-static void *log_create(struct app *a)
+static void log_init(void *v, struct app *a)
 {
-    struct log_view *w = mem_zalloc(sizeof *w);
+    struct log_view *w = v;
     w->ask.most = ROWS_MOST;
     w->ask.step_ns = STEP_NS;
     if (a->cfg->log_by)
         w->table.by = *a->cfg->log_by;
-    return w;
 }
 
 static void log_destroy(void *v)
@@ -57,7 +56,6 @@ static void log_destroy(void *v)
     log_table_hide(&w->table);
     mem_free(w->shown.items);
     buf_done(&w->text);
-    mem_free(w);
 }
 
 static void log_hide(void *v, struct app *a)
@@ -583,7 +581,8 @@ const struct view_ops view_log_ops = {
         "With\n.Fl b \\&-view Cm log\nthe samples are printed as they arrive, with\n.Fl \\&-log\\-by\n"
         "their groups. JSON has the newest 20,000 samples with their fields, or the groups.\n",
     .without = { ACTION_CALLERS, ACTION_SORT },
-    .create = log_create,
+    .size = sizeof(struct log_view),
+    .init = log_init,
     .destroy = log_destroy,
     .hide = log_hide,
     .update = log_update,

@@ -23,8 +23,9 @@ struct view_ops {
     bool explains;
     bool by_comm; /* group by comm and symbol instead of by symbol: trees start with a comm */
 
-    void *(*create)(struct app *a);
-    void (*destroy)(void *v);
+    size_t size;                            /* of its state: the v of all functions below, zeroed at first */
+    void (*init)(void *v, struct app *a);   /* before it is first shown */
+    void (*destroy)(void *v);               /* frees what the state owns */
     void (*hide)(void *v, struct app *a);   /* Another view is shown now: free what is expensive. */
     void (*update)(void *v, struct app *a); /* There is a new result: once per tick and after changes. */
     /* One step of the work that update left, if it set app->view_goes_on; sets it again if more is left. */

@@ -15,12 +15,6 @@ static const struct time_picture_ops *const pictures[TIME_PICTURES] = {
     [TIME_CPUS] = &time_rows_ops, [TIME_CPU_CHART] = &time_chart_ops,
 };
 
-static void *time_create(struct app *a)
-{
-    (void)a;
-    return mem_zalloc(sizeof(struct time_view));
-}
-
 static void time_destroy(void *view)
 {
     struct time_view *v = view;
@@ -29,7 +23,6 @@ static void time_destroy(void *view)
     times_chart_done(&v->flame.chart);
     mem_free(v->rows.order);
     mem_free(v->rows.sums.items);
-    mem_free(v);
 }
 
 /* ---- the view ---- */
@@ -130,7 +123,7 @@ const struct view_ops view_time_ops = {
     .explains = true,
     .without = { ACTION_SEARCH, ACTION_SORT, ACTION_GROUP_MENU, ACTION_CALLERS },
     .over_time = true,
-    .create = time_create,
+    .size = sizeof(struct time_view),
     .destroy = time_destroy,
     .update = time_update,
     .draw = time_draw,

@@ -38,17 +38,10 @@ struct waits_view {
     const char *needle;
 };
 
-static void *waits_create(struct app *a)
-{
-    (void)a;
-    return mem_zalloc(sizeof(struct waits_view));
-}
-
 static void waits_destroy(void *v)
 {
     struct waits_view *w = v;
     wait_rows_done(&w->rows);
-    mem_free(w);
 }
 
 static uint64_t row_key(const void *ctx, uint32_t row)
@@ -441,7 +434,7 @@ const struct view_ops view_waits_ops = {
         "accept, timers) are left out as idle time is. In text output\n.Fl \\&-view Cm waits\n"
         "prints all of these tables. Percentiles are exact to 3 %.\n",
     .without = { ACTION_CALLERS },
-    .create = waits_create,
+    .size = sizeof(struct waits_view),
     .destroy = waits_destroy,
     .update = waits_update,
     .draw = waits_draw,
