@@ -124,7 +124,9 @@ static void free_closed(struct app *a)
     while (a->closed) {
         struct dialog *d = a->closed;
         a->closed = d->below;
-        d->ops->destroy(d);
+        if (d->ops->destroy)
+            d->ops->destroy(d);
+        mem_free(d);
     }
 }
 

@@ -95,16 +95,9 @@ static void ask_draw_bar(struct dialog *d, struct app *a, struct area bar)
     term_cursor(bar.y, bar.x + label + text_width(before) - hidden);
 }
 
-static void ask_destroy(struct dialog *d)
-{
-    mem_free(d);
-}
-
 unsigned dialog_ask(struct app *a, const struct dialog_prompt *p)
 {
-    static const struct dialog_ops ops = {
-        .key = ask_key, .takes_text = true, .draw_bar = ask_draw_bar, .destroy = ask_destroy
-    };
+    static const struct dialog_ops ops = { .key = ask_key, .takes_text = true, .draw_bar = ask_draw_bar };
     struct ask *ask = mem_zalloc(sizeof *ask);
     ask->dialog.ops = &ops;
     ask->how = *p;
@@ -143,17 +136,10 @@ static void confirm_draw_bar(struct dialog *d, struct app *a, struct area bar)
     draw_text(bar, 0, used + 1, STYLE_MESSAGE, "(y/N)");
 }
 
-static void confirm_destroy(struct dialog *d)
-{
-    mem_free(d);
-}
-
 unsigned dialog_confirm(struct app *a, const char *question, unsigned (*yes)(void *ctx, struct app *a),
                         void *ctx)
 {
-    static const struct dialog_ops ops = { .key = confirm_key,
-                                           .draw_bar = confirm_draw_bar,
-                                           .destroy = confirm_destroy };
+    static const struct dialog_ops ops = { .key = confirm_key, .draw_bar = confirm_draw_bar };
     struct confirm *c = mem_zalloc(sizeof *c);
     c->dialog.ops = &ops;
     text_clean(c->question, sizeof c->question, question, strlen(question));

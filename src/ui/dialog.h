@@ -18,8 +18,8 @@ struct dialog_ops {
     /* Row and column in the area of draw; may be NULL. */
     unsigned (*click)(struct dialog *d, struct app *a, int row, int col, bool twice);
     void (*draw_bar)(struct dialog *d, struct app *a, struct area bar); /* draws the bottom line */
-    void (*destroy)(struct dialog *d);
-    bool takes_text; /* pasted text is typed into it */
+    void (*destroy)(struct dialog *d); /* Frees what the dialog owns; may be NULL. */
+    bool takes_text;                   /* pasted text is typed into it */
 };
 struct dialog { /* first member of each dialog */
     const struct dialog_ops *ops;

@@ -291,7 +291,6 @@ static void help_destroy(struct dialog *d)
         mem_free(h->lines.items[i].text);
     }
     mem_free(h->lines.items);
-    mem_free(h);
 }
 
 unsigned dialog_help(struct app *a)

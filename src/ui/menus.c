@@ -373,7 +373,6 @@ static void thread_destroy(void *ctx)
 {
     struct thread_menu *m = ctx;
     view_done(&m->data);
-    mem_free(m);
 }
 
 unsigned menu_zoom_thread(struct app *a)

@@ -151,11 +151,6 @@ static void counting_draw_bar(struct dialog *d, struct app *a, struct area bar)
     footer_draw_picker(a, bar, false);
 }
 
-static void counting_destroy(struct dialog *d)
-{
-    mem_free(d);
-}
-
 static unsigned count_first(struct app *a, const char *events, const struct event *ev,
                             const struct session_sampling *how)
 {
@@ -163,8 +158,7 @@ static unsigned count_first(struct app *a, const char *events, const struct even
                                            .draw = counting_draw,
                                            .tick = counting_tick,
                                            .waits = counting_waits,
-                                           .draw_bar = counting_draw_bar,
-                                           .destroy = counting_destroy };
+                                           .draw_bar = counting_draw_bar };
     struct error e = { 0 };
     if (!session_rates_start(a->session, ev, 1, &e))
         return app_error(a, &e);

@@ -120,7 +120,6 @@ static unsigned apply_choice(void *ctx, struct app *a, const uint64_t *keys, uin
 static void destroy(void *ctx)
 {
     session_listing_done(ctx);
-    mem_free(ctx);
 }
 
 unsigned pick_cgroup(struct app *a)

@@ -469,7 +469,6 @@ static void destroy(void *ctx)
     preset_list_done(&p->presets);
     mem_free(p->choices.items);
     mem_free(p->groups.items);
-    mem_free(p);
 }
 
 static unsigned open_picker(struct app *a, const char *typed)

@@ -80,7 +80,6 @@ static void fields_destroy(void *ctx)
 {
     struct fields *f = ctx;
     mem_free(f->list.items);
-    mem_free(f);
 }
 
 unsigned pick_field(struct app *a, const struct log_by *by, bool value,

@@ -54,7 +54,6 @@ static void destroy(void *ctx)
 {
     struct processes *p = ctx;
     session_listing_done(&p->list);
-    mem_free(p);
 }
 
 static bool has_all(const uint64_t *keys, uint32_t n)

@@ -62,7 +62,6 @@ static void destroy(void *ctx)
     struct recorded *r = ctx;
     mem_free(r->list);
     mem_free(r->rows);
-    mem_free(r);
 }
 
 unsigned pick_recorded(struct app *a)

@@ -125,7 +125,6 @@ static unsigned pid_done(void *ctx, struct app *a, const char *text)
                                                    .refresh_ms = REFRESH_MS,
                                                    .fill = fill_threads,
                                                    .take = take_threads,
-                                                   .destroy = mem_free,
                                                    .ctx = t });
 }
 
@@ -201,7 +200,6 @@ static unsigned take_user(void *ctx, struct app *a, const uint64_t *keys, uint32
 static void destroy_users(void *ctx)
 {
     session_listing_done(&((struct users *)ctx)->list);
-    mem_free(ctx);
 }
 
 static unsigned pick_user(struct app *a)

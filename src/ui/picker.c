@@ -496,6 +496,7 @@ static void picker_destroy(struct dialog *d)
     struct picker *p = (struct picker *)d;
     if (p->cfg.destroy)
         p->cfg.destroy(p->cfg.ctx);
+    mem_free(p->cfg.ctx);
     arena_done(&p->strings);
     mem_free(p->items);
     map_done(&p->tagged);
@@ -503,7 +504,6 @@ static void picker_destroy(struct dialog *d)
     mem_free((char *)p->cfg.title);
     mem_free((char *)p->cfg.head);
     mem_free((char *)p->cfg.hint);
-    mem_free(p);
 }
 
 unsigned picker_open(struct app *a, const struct picker_config *cfg)
@@ -559,7 +559,6 @@ static void menu_destroy(void *ctx)
     for (uint32_t i = 0; i < m->n; i++)
         mem_free(m->choices[i]);
     mem_free(m->choices);
-    mem_free(m);
 }
 
 unsigned picker_menu(struct app *a, const char *title, const char *const *choices, uint32_t n,

@@ -48,8 +48,8 @@ struct picker_config {
     /* Handles keys that only this picker has (PICK_COUNT ...); may be NULL. */
     unsigned (*act)(void *ctx, struct app *a, struct picker *p, enum action action);
     bool (*waits)(const void *ctx); /* read_reply waits for data: it is called often; may be NULL */
-    void (*destroy)(void *ctx);     /* may be NULL */
-    void *ctx;                      /* owned by the picker after picker_open */
+    void (*destroy)(void *ctx);     /* frees what ctx owns; may be NULL */
+    void *ctx;                      /* allocated, owned by the picker after picker_open; or NULL */
 };
 unsigned picker_open(struct app *a, const struct picker_config *cfg);
 void picker_add(struct picker *p, const struct picker_item *item);

@@ -76,7 +76,6 @@ static void review_destroy(struct dialog *d)
     struct review *r = (struct review *)d;
     r->done(r->ctx);
     mem_free(r->text);
-    mem_free(r);
 }
 
 unsigned dialog_review(struct app *a, const char *title, const char *text, const char *question,

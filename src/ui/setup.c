@@ -259,7 +259,6 @@ static void setup_draw_bar(struct dialog *d, struct app *a, struct area bar)
 static void setup_destroy(struct dialog *d)
 {
     mem_free(((struct setup *)d)->themes);
-    mem_free(d);
 }
 
 unsigned dialog_setup(struct app *a)

@@ -75,7 +75,6 @@ static void list_destroy(struct dialog *d)
     threads_job_leave(t->shown);
     threads_tree_done(&t->model);
     tree_done(&t->tree);
-    mem_free(t);
 }
 
 /* ---- search ---- */
