@@ -22,15 +22,9 @@ static void put_named(struct buf *out, const char *key, double value, int decima
     put_number(out, value, decimals);
 }
 
-static void open_named(struct buf *out, const char *key, char bracket)
-{
-    json_key(out, key);
-    json_open(out, bracket);
-}
-
 static void put_unknown(struct buf *out, const char *key, const struct error *why)
 {
-    open_named(out, key, '{');
+    json_open_key(out, key, '{');
     json_text(out, "unknown", why->text);
     buf_putc(out, '}');
 }
@@ -56,7 +50,7 @@ static void put_load(const struct machine_load *l, struct buf *out)
     if (*l->no_average.text) {
         put_unknown(out, "load", &l->no_average);
     } else {
-        open_named(out, "load", '{');
+        json_open_key(out, "load", '{');
         json_key(out, "average");
         buf_printf(out, "[%.2f,%.2f,%.2f]", l->average.now, l->average_5, l->average_15);
         json_number(out, "running", l->running);
@@ -76,7 +70,7 @@ static void put_pressure_line(const struct pressure_line *line, const struct mea
                               struct buf *out)
 {
     static const char *const averages[] = { "avg10", "avg60", "avg300" };
-    open_named(out, key, '{');
+    json_open_key(out, key, '{');
     put_named(out, "percent", share->now, 2);
     for (int i = 0; i < 3; i++)
         put_named(out, averages[i], line->average[i], 2);
@@ -93,7 +87,7 @@ static void put_resource(const struct pressure_place *place, enum pressure_resou
     }
     if (!p->lines[PRESSURE_SOME].there && !p->lines[PRESSURE_FULL].there)
         return;
-    open_named(out, pressure_resource_names[r], '{');
+    json_open_key(out, pressure_resource_names[r], '{');
     for (int kind = 0; kind < PRESSURE_KINDS; kind++)
         if (pressure_has(place, r, (enum pressure_kind)kind))
             put_pressure_line(&p->lines[kind], &p->share[kind], pressure_kind_names[kind], out);
@@ -106,7 +100,7 @@ static void put_pressure(const struct pressure_place *place, struct buf *out)
         put_unknown(out, "pressure", &place->why_not);
         return;
     }
-    open_named(out, "pressure", '{');
+    json_open_key(out, "pressure", '{');
     for (int r = 0; r < PRESSURE_RESOURCES; r++)
         put_resource(place, (enum pressure_resource)r, out);
     buf_putc(out, '}');
@@ -114,7 +108,7 @@ static void put_pressure(const struct pressure_place *place, struct buf *out)
 
 static void put_cgroups(const struct machine_load *l, struct buf *out)
 {
-    open_named(out, "cgroups", '[');
+    json_open_key(out, "cgroups", '[');
     for (size_t i = 1; i < l->places.n; i++) {
         json_open(out, '{');
         json_text(out, "path", l->places.items[i].cgroup);
@@ -131,7 +125,7 @@ static void put_part(const struct counters *c, const struct counters_part *p, st
     if (c->by == COUNT_BY_PROCESS || c->by == COUNT_BY_THREAD)
         json_number(out, "id", p->part.number);
     put_named(out, "busy", p->busy.now, 2);
-    open_named(out, "counts", '{');
+    json_open_key(out, "counts", '{');
     for (uint32_t row = 0; row < count_rows(c->set); row++) {
         const struct count_value *v = &p->part.values[count_event_of(c->set, row)];
         if (v->state == COUNT_OK)
@@ -151,7 +145,7 @@ static void put_interval(const struct counters *c, const struct machine_load *l,
     json_text(out, "scope", target);
     if (count_scope_note(c->set))
         json_text(out, "scope_note", count_scope_note(c->set));
-    open_named(out, "events", '[');
+    json_open_key(out, "events", '[');
     for (uint32_t row = 0; row < count_rows(c->set); row++)
         put_event(c, row, out);
     buf_putc(out, ']');
@@ -159,7 +153,7 @@ static void put_interval(const struct counters *c, const struct machine_load *l,
     put_pressure(&l->places.items[0], out);
     put_cgroups(l, out);
     json_text(out, "split", count_by_names[c->by]);
-    open_named(out, "parts", '[');
+    json_open_key(out, "parts", '[');
     for (uint32_t i = 0; i < c->n_parts; i++)
         put_part(c, &c->parts[i], out);
     buf_puts(out, "]}");

@@ -52,9 +52,6 @@
 #include "base/mem.h"
 #include "export/export.h"
 #include "export/function_order.h"
-#include "export/latency_json.h"
-#include "export/log_json.h"
-#include "export/waits_json.h"
 #include "process/module.h"
 #include "process/world.h"
 #include "profile/functions.h"
@@ -187,14 +184,12 @@ static void put_known(struct buf *out, const char *key, const char *text)
 /* Puts the header features by perf's names; features without a name as "bit" and their number. */
 static void put_features(const struct session_facts *f, struct buf *out)
 {
-    json_key(out, "features");
-    buf_putc(out, '[');
+    json_open_key(out, "features", '[');
     for (uint32_t i = 0; i < f->n_features; i++) {
         char made[32];
         const char *name = perfdata_feature_name(f->features[i]);
         snprintf(made, sizeof made, "bit%u", f->features[i]);
-        buf_puts(out, i ? "," : "");
-        json_string(out, name ? name : made);
+        json_item(out, name ? name : made);
     }
     buf_putc(out, ']');
 }
@@ -237,8 +232,7 @@ static void put_own_header(struct buf *out)
 
 static void put_header(const struct counting *c, struct buf *out)
 {
-    json_key(out, "header");
-    json_open(out, '{');
+    json_open_key(out, "header", '{');
     if (c->facts.info) {
         put_file_header(c->facts.info, out);
         put_features(&c->facts, out);
@@ -250,8 +244,7 @@ static void put_header(const struct counting *c, struct buf *out)
 
 static void put_events(const struct counting *c, struct buf *out)
 {
-    json_key(out, "events");
-    json_open(out, '[');
+    json_open_key(out, "events", '[');
     for (uint32_t i = 0; i < c->facts.n_events; i++) {
         if (c->facts.events[i].left_out)
             continue;
@@ -267,8 +260,7 @@ static void put_events(const struct counting *c, struct buf *out)
 
 static void put_coverage(const struct counting *c, struct buf *out)
 {
-    json_key(out, "coverage");
-    json_open(out, '{');
+    json_open_key(out, "coverage", '{');
     if (c->coverage.unknown) {
         json_text(out, "unknown", c->coverage.unknown);
     } else {
@@ -282,8 +274,7 @@ static void put_coverage(const struct counting *c, struct buf *out)
 static void put_tally(const struct tally *t, const char *name, const char *number, const char *label,
                       bool pid, struct buf *out)
 {
-    json_key(out, name);
-    json_open(out, '[');
+    json_open_key(out, name, '[');
     for (size_t i = 0; i < t->n; i++) {
         json_open(out, '{');
         if (number)
@@ -324,8 +315,7 @@ static void put_symbols(const struct view *v, struct buf *out)
     function_order(&f, v, true);
     if (v->result.group_events)
         functions_group_sums(&f, &v->result, v->frame_func, false, &sums, &sums_cap);
-    json_key(out, "symbols");
-    json_open(out, '[');
+    json_open_key(out, "symbols", '[');
     for (uint32_t i = 0; i < f.n; i++) {
         const struct view_function *fn = &v->funcs[f.rows[i].func];
         json_open(out, '{');
@@ -344,21 +334,16 @@ static void put_symbols(const struct view *v, struct buf *out)
 
 static void put_records(const struct session_facts *f, struct buf *out)
 {
-    json_key(out, "records");
-    json_open(out, '{');
+    json_open_key(out, "records", '{');
     for (uint32_t i = 0; i < f->n_records; i++) {
         char name[32];
         snprintf(name, sizeof name, "TYPE_%u", f->records[i].type);
         json_number(out, f->records[i].name ? f->records[i].name : name, f->records[i].n);
     }
     buf_puts(out, "}");
-    json_key(out, "damage");
-    json_open(out, '[');
-    for (uint32_t i = 0; i < f->n_damage; i++) {
-        if (i)
-            buf_putc(out, ',');
-        json_string(out, f->damage[i]);
-    }
+    json_open_key(out, "damage", '[');
+    for (uint32_t i = 0; i < f->n_damage; i++)
+        json_item(out, f->damage[i]);
     buf_putc(out, ']');
 }
 
@@ -376,8 +361,7 @@ static void put_all(const struct counting *c, struct buf *out)
     put_tally(&c->cpus, "cpus", "cpu", NULL, false, out);
     put_tally(&c->modules, "modules", NULL, "path", false, out);
     put_symbols(c->v, out);
-    json_key(out, "time");
-    json_open(out, '{');
+    json_open_key(out, "time", '{');
     if (c->last_ns) {
         json_number(out, "first_ns", c->first_ns);
         json_number(out, "last_ns", c->last_ns);

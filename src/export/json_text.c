@@ -17,7 +17,7 @@ static void put_escaped(struct buf *out, uint32_t c)
     buf_printf(out, "\\u%04x", (unsigned)c);
 }
 
-void json_string(struct buf *out, const char *s)
+static void put_string(struct buf *out, const char *s)
 {
     size_t left = strlen(s);
     buf_putc(out, '"');
@@ -55,10 +55,24 @@ void json_open(struct buf *out, char bracket)
     buf_putc(out, bracket);
 }
 
-void json_key(struct buf *out, const char *key)
+void json_open_key(struct buf *out, const char *key, char bracket)
+{
+    json_key(out, key);
+    json_open(out, bracket);
+}
+
+void json_item(struct buf *out, const char *text)
 {
     comma(out);
-    json_string(out, key);
+    if (text)
+        put_string(out, text);
+    else
+        buf_puts(out, "null");
+}
+
+void json_key(struct buf *out, const char *key)
+{
+    json_item(out, key);
     buf_putc(out, ':');
 }
 
@@ -80,5 +94,5 @@ void json_id(struct buf *out, const char *key, uint64_t id)
 void json_text(struct buf *out, const char *key, const char *value)
 {
     json_key(out, key);
-    json_string(out, value);
+    put_string(out, value);
 }

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "export/latency_json.h"
+#include "export/json.h"
 
 #include "base/mem.h"
-#include "export/json.h"
 #include "session/operation_rows.h"
 
 static void put_buckets(const struct operation_row *r, struct buf *out)
 {
-    json_key(out, "buckets");
-    json_open(out, '[');
+    json_open_key(out, "buckets", '[');
     for (uint32_t i = 0; i < OPERATION_BUCKETS; i++) {
         uint64_t n = operation_row_bucket(r, i);
         if (!n)

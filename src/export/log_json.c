@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "export/log_json.h"
+#include "export/json.h"
 
 #include "base/text.h"
-#include "export/json.h"
 
 #define ROWS_MOST  20000 /* the newest, as on the screen */
 #define VALUE_TEXT (LOG_VALUE_MAX + 16)
@@ -12,8 +11,7 @@
 static void put_fields(struct log_rows *r, size_t row, struct buf *out)
 {
     struct log_row_field field;
-    json_key(out, "fields");
-    buf_putc(out, '{');
+    json_open_key(out, "fields", '{');
     for (int32_t i = 0; log_row_field(r, row, i, &field); i++) {
         if (text_begins_with(field.name, "common_")) /* of all tracepoints: type, flags */
             continue;
@@ -50,8 +48,7 @@ static bool put_rows(struct session *s, const struct view_query *q, struct buf *
     struct buf text = { 0 };
     bool ok = session_log_rows(s, q, &(struct log_ask){ .most = ROWS_MOST }, &rows, e);
     if (ok && log_rows_have_fields(&rows)) {
-        json_key(out, "log");
-        json_open(out, '[');
+        json_open_key(out, "log", '[');
         for (size_t i = 0; i < rows.n; i++)
             put_row(&rows, i, &text, out);
         buf_putc(out, ']');
@@ -69,16 +66,10 @@ static void put_values(const struct log_groups *g, const struct value_group *gro
                        struct buf *out)
 {
     char text[VALUE_TEXT];
-    json_key(out, "values");
-    json_open(out, '[');
-    for (uint32_t i = 0; i < by->n; i++) {
-        if (i)
-            buf_putc(out, ',');
-        if (log_group_has_value(g, group, i))
-            json_string(out, log_group_value(g, group, i, text, sizeof text));
-        else
-            buf_puts(out, "null");
-    }
+    json_open_key(out, "values", '[');
+    for (uint32_t i = 0; i < by->n; i++)
+        json_item(out,
+                  log_group_has_value(g, group, i) ? log_group_value(g, group, i, text, sizeof text) : NULL);
     buf_putc(out, ']');
 }
 
@@ -106,8 +97,7 @@ static void put_numbers(const struct value_group *group, struct buf *out)
     json_key(out, "max");
     value_number_put(&group->max, out);
     json_number(out, "negative", group->below);
-    json_key(out, "buckets");
-    json_open(out, '[');
+    json_open_key(out, "buckets", '[');
     for (uint32_t i = 0; i < DURATION_POWERS && group->sizes; i++)
         if (durations_power(group->sizes, i))
             put_bucket(i, durations_power(group->sizes, i), out);
@@ -133,22 +123,16 @@ static bool put_groups(struct session *s, const struct view_query *q, const stru
     struct log_groups g = { .n = 0 };
     bool ok = session_log_groups(s, q, &(struct log_filter){ .n = 0 }, by, &g, e);
     if (ok) {
-        json_key(out, "log_groups");
-        json_open(out, '{');
-        json_key(out, "by");
-        json_open(out, '[');
-        for (uint32_t i = 0; i < by->n; i++) {
-            if (i)
-                buf_putc(out, ',');
-            json_string(out, by->fields[i]);
-        }
+        json_open_key(out, "log_groups", '{');
+        json_open_key(out, "by", '[');
+        for (uint32_t i = 0; i < by->n; i++)
+            json_item(out, by->fields[i]);
         buf_putc(out, ']');
         if (*by->value)
             json_text(out, "of", by->value);
         json_number(out, "span_ns", g.span_ns);
         json_number(out, "dropped", g.dropped);
-        json_key(out, "groups");
-        json_open(out, '[');
+        json_open_key(out, "groups", '[');
         for (size_t i = 0; i < g.n; i++)
             put_group(&g, g.rows[i], by, out);
         buf_puts(out, "]}");

@@ -92,10 +92,8 @@ static uint32_t path_of(const struct view *v, uint32_t node, uint32_t *path)
 
 static void put_frames(const struct view *v, struct buf *out)
 {
-    json_key(out, "shared");
-    json_open(out, '{');
-    json_key(out, "frames");
-    json_open(out, '[');
+    json_open_key(out, "shared", '{');
+    json_open_key(out, "frames", '[');
     for (uint32_t i = 1; i < v->n_funcs; i++) {
         json_open(out, '{');
         json_text(out, "name", v->funcs[i].name);
@@ -122,8 +120,7 @@ static void put_sampled(struct chart *c, const char *name)
     struct buf *out = &c->to->text;
     uint32_t path[DEPTH_MAX];
     put_profile_head(out, "sampled", name, c->view.weight_is_time ? "nanoseconds" : "none", r->weight);
-    json_key(out, "samples");
-    buf_putc(out, '[');
+    json_open_key(out, "samples", '[');
     for (uint32_t i = 0; i < r->n_entries && export_flush(c->to); i++) {
         uint32_t n = path_of(&c->view, r->entries[i].node, path);
         buf_puts(out, i ? ",\n[" : "\n[");
@@ -174,8 +171,7 @@ static void put_track(struct chart *c, const struct track *t)
     world_task_label(w->comm, w->tid, name, sizeof name);
     put_profile_head(&c->to->text, "evented", name, "nanoseconds",
                      c->samples.list[t->samples.items[t->samples.n - 1]].time_ns - first_ns);
-    json_key(&c->to->text, "events");
-    buf_putc(&c->to->text, '[');
+    json_open_key(&c->to->text, "events", '[');
     for (size_t i = 0; i < t->samples.n && export_flush(c->to); i++) {
         const struct sample *sample = &c->samples.list[t->samples.items[i]];
         uint64_t end = sample->time_ns - first_ns,
@@ -201,8 +197,7 @@ static void put_all(struct chart *c, const char *event)
     json_text(out, "name", event);
     json_number(out, "activeProfileIndex", 0);
     put_frames(&c->view, out);
-    json_key(out, "profiles");
-    json_open(out, '[');
+    json_open_key(out, "profiles", '[');
     put_sampled(c, event);
     for (size_t i = 0; i < c->tracks.n && export_flush(c->to); i++) {
         buf_putc(out, ','); /* json_open() cannot: the previous text may have been flushed */

@@ -8,13 +8,11 @@
 
 static void put_call(struct buf *out, const struct task_now *t)
 {
-    json_key(out, "call");
-    json_open(out, '{');
+    json_open_key(out, "call", '{');
     json_number(out, "number", t->call.number);
     if (t->call_name)
         json_text(out, "name", t->call_name);
-    json_key(out, "arguments");
-    json_open(out, '[');
+    json_open_key(out, "arguments", '[');
     for (int i = 0; i < TASK_CALL_ARGUMENTS; i++)
         buf_printf(out, "%s%llu", i ? "," : "", (unsigned long long)t->call.arguments[i]);
     buf_putc(out, ']');
@@ -41,12 +39,9 @@ static void put_thread(struct buf *out, const struct task_now *t)
 
 static void put_kernel(struct buf *out, const struct task_now *t)
 {
-    json_key(out, "kernel");
-    json_open(out, '[');
-    for (uint32_t i = 0; i < t->n_functions; i++) {
-        buf_puts(out, i ? "," : "");
-        json_string(out, t->functions[i]);
-    }
+    json_open_key(out, "kernel", '[');
+    for (uint32_t i = 0; i < t->n_functions; i++)
+        json_item(out, t->functions[i]);
     buf_putc(out, ']');
 }
 
@@ -54,8 +49,7 @@ static void put_user(struct buf *out, const struct threads_now_row *row)
 {
     if (row->moved)
         json_number(out, "user_is_later", 1);
-    json_key(out, "user");
-    json_open(out, '[');
+    json_open_key(out, "user", '[');
     for (uint32_t i = 0; i < row->n_frames; i++) {
         const struct threads_now_frame *f = &row->frames[i];
         json_open(out, '{');
@@ -80,8 +74,7 @@ static void put_row(struct buf *out, const struct threads_now_row *row)
     put_kernel(out, row->threads[0]);
     if (row->stack)
         put_user(out, row);
-    json_key(out, "threads");
-    json_open(out, '[');
+    json_open_key(out, "threads", '[');
     for (uint32_t i = 0; i < row->n; i++)
         put_thread(out, row->threads[i]);
     buf_puts(out, "]}");
@@ -90,14 +83,12 @@ static void put_row(struct buf *out, const struct threads_now_row *row)
 static void put_notes(struct buf *out, const char *notes)
 {
     struct buf line = { 0 };
-    json_key(out, "notes");
-    json_open(out, '[');
-    for (size_t n, first = 1; *notes; notes += n + (notes[n] == '\n'), first = 0) {
+    json_open_key(out, "notes", '[');
+    for (size_t n; *notes; notes += n + (notes[n] == '\n')) {
         n = strcspn(notes, "\n");
         buf_clear(&line);
         buf_add(&line, notes, n);
-        buf_puts(out, first ? "" : ",");
-        json_string(out, buf_str(&line));
+        json_item(out, buf_str(&line));
     }
     buf_putc(out, ']');
     buf_done(&line);
@@ -108,8 +99,7 @@ static void put_stopped(struct buf *out, const struct livestacks *s)
     uint64_t n = 0;
     for (uint32_t i = 0; i < s->n; i++)
         n += s->items[i].stopped_ns > 0;
-    json_key(out, "stopped");
-    json_open(out, '{');
+    json_open_key(out, "stopped", '{');
     json_number(out, "threads", n);
     json_number(out, "longest_ns", s->longest_ns);
     json_number(out, "total_ns", s->total_ns);
@@ -123,8 +113,7 @@ void threads_json(struct buf *out, const struct threads_now *t)
     json_text(out, "comm", t->comm);
     put_stopped(out, &t->stacks);
     put_notes(out, buf_str(&t->notes));
-    json_key(out, "rows");
-    json_open(out, '[');
+    json_open_key(out, "rows", '[');
     for (uint32_t i = 0; i < t->n; i++)
         put_row(out, &t->rows[i]);
     buf_puts(out, "]}");

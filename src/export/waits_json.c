@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "export/waits_json.h"
+#include "export/json.h"
 
 #include "base/clock.h"
-#include "export/json.h"
 #include "session/wait_rows.h"
 
 static void put_share(struct buf *out, const char *key, double number, double all)
@@ -49,8 +48,7 @@ bool waits_json(struct session *s, const struct view_query *q, struct buf *out, 
         if (!ok || !view_has_waits(&w.view))
             break;
         if (!open) {
-            json_key(out, "waits");
-            json_open(out, '[');
+            json_open_key(out, "waits", '[');
         }
         open = true;
         for (size_t i = 0; i < w.n; i++)

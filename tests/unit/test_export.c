@@ -389,10 +389,10 @@ FIXTURE_TEST(the_json_contains_all_samples)
 TEST(any_bytes_in_names_give_valid_json)
 {
     struct buf text = { 0 };
-    json_string(&text, "a\"b\\c\n\x1b[31m\x7f");
+    json_item(&text, "a\"b\\c\n\x1b[31m\x7f");
     assert_string_equal(buf_str(&text), "\"a\\\"b\\\\c\\u000a\\u001b[31m\\u007f\"");
     buf_clear(&text);
-    json_string(&text, "\xff\xc3\xa9\xe2\x82\xed\xa0\x80");
+    json_item(&text, "\xff\xc3\xa9\xe2\x82\xed\xa0\x80");
     assert_string_equal(
         buf_str(&text),
         "\"\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
