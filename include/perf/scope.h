@@ -40,7 +40,8 @@ void scope_init(struct scope *s);
 bool scope_copy(struct scope *dst, const struct scope *src); /* deep; dst must be initialised or done */
 void scope_done(struct scope *s);
 bool scope_equal(const struct scope *a, const struct scope *b);
-void scope_set_all(struct scope *s); /* every task; CPUs and modes are kept */
+/* Every task; CPUs and modes are kept. The text is not used: it is as for the other setters. */
+bool scope_set_all(struct scope *s, const char *text, struct error *e);
 /* Set the ids "12,34" (checked to be alive: the message says which is not); for processes also names,
  * "nginx,1234". */
 bool scope_set_pids(struct scope *s, const char *list, bool threads, struct error *e);

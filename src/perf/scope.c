@@ -76,9 +76,11 @@ static void set_ids(struct scope *s, enum scope_kind kind, uint32_t *ids, uint32
     s->own = s->command = false;
 }
 
-void scope_set_all(struct scope *s)
+bool scope_set_all(struct scope *s, const char *text, struct error *e)
 {
+    (void)text, (void)e;
     set_ids(s, SCOPE_ALL, NULL, 0);
+    return true;
 }
 
 uint32_t scope_process_of(uint32_t tid)

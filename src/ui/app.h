@@ -115,8 +115,10 @@ unsigned app_search(struct app *a, int step);
  * stopped before. */
 bool app_stop_reading(struct app *a);
 unsigned app_act(struct app *a, enum action action); /* Runs a global action. */
-/* Switches the scope (copied), and shows a message either way. */
-unsigned app_set_scope(struct app *a, const struct scope *scope);
+/* Switches to the present scope as changed by `set` and a text, and shows a message either way. CPUs, modes
+ * and the like stay. */
+unsigned app_change_scope(struct app *a, bool (*set)(struct scope *s, const char *text, struct error *e),
+                          const char *text);
 unsigned app_show_event(struct app *a, uint32_t event); /* event: its number in session_chosen */
 /* Returns a weight in percent of the total. */
 double app_percent(const struct app *a, uint64_t weight);

@@ -58,15 +58,21 @@ unsigned app_group_by(struct app *a, enum view_group group)
     return APP_QUERY;
 }
 
-unsigned app_set_scope(struct app *a, const struct scope *scope)
+unsigned app_change_scope(struct app *a, bool (*set)(struct scope *s, const char *text, struct error *e),
+                          const char *text)
 {
+    struct scope scope;
     struct error e = { 0 };
-    char text[96];
-    if (!session_set_scope(a->session, scope, &e))
+    char described[96];
+    scope_init(&scope);
+    (void)scope_copy(&scope, session_scope(a->session));
+    bool ok = set(&scope, text, &e) && session_set_scope(a->session, &scope, &e);
+    scope_describe(&scope, described, sizeof described);
+    scope_done(&scope);
+    if (!ok)
         return app_error(a, &e);
     a->query_serial++;
-    scope_describe(scope, text, sizeof text);
-    return APP_QUERY | app_message(a, "sampling %s", text);
+    return APP_QUERY | app_message(a, "sampling %s", described);
 }
 
 unsigned app_show_event(struct app *a, uint32_t event)

@@ -85,34 +85,17 @@ static void fill(void *ctx, struct app *a, struct picker *p)
 static unsigned apply_choice(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
 {
     const struct session_listing *list = ctx;
-    struct scope scope;
-    struct error e = { 0 };
     struct buf paths = { 0 };
     for (uint32_t k = 0; k < n; k++)
         for (uint32_t i = 0; i < list->n; i++)
             if (key_of(list->cgroups[i].path) == keys[k])
                 buf_printf(&paths, "%s%s", paths.len ? "," : "", list->cgroups[i].path);
-    if (!paths.len) {
-        buf_done(&paths);
-        return app_message(a, "that cgroup no longer exists");
-    }
-    if (is_root(buf_str(&paths))) {
-        /* CPUs, kernel only and user only stay; lists are borrowed, app_set_scope copies */
-        buf_done(&paths);
-        scope = *session_scope(a->session);
-        scope.kind = SCOPE_ALL;
-        scope.ids = NULL;
-        scope.n_ids = 0;
-        scope.own = scope.command = false;
-        return app_set_scope(a, &scope);
-    }
-    scope_init(&scope);
-    bool good =
-        scope_copy(&scope, session_scope(a->session)) && scope_set_cgroup(&scope, buf_str(&paths), &e);
-    unsigned flags = good ? app_set_scope(a, &scope) : app_error(a, &e);
-    if (good && scope_cgroups(&scope) > 1)
+    unsigned flags = paths.len
+                         ? app_change_scope(a, is_root(buf_str(&paths)) ? scope_set_all : scope_set_cgroup,
+                                            buf_str(&paths))
+                         : app_message(a, "that cgroup no longer exists");
+    if (flags & APP_QUERY && scope_cgroups(session_scope(a->session)) > 1)
         (void)app_group_by(a, VIEW_GROUP_CGROUP_SYMBOL);
-    scope_done(&scope);
     buf_done(&paths);
     return flags;
 }

@@ -64,34 +64,18 @@ static bool has_all(const uint64_t *keys, uint32_t n)
     return false;
 }
 
-/* Samples all processes. CPUs, kernel only and user only stay. */
-static unsigned take_all(struct app *a)
+static bool set_processes(struct scope *s, const char *text, struct error *e)
 {
-    struct scope all = *session_scope(a->session); /* lists are borrowed; app_set_scope copies */
-    all.kind = SCOPE_ALL;
-    all.ids = NULL;
-    all.n_ids = 0;
-    all.own = all.command = false;
-    return app_set_scope(a, &all);
+    return scope_set_pids(s, text, false, e);
 }
 
 static unsigned apply_choice(void *ctx, struct app *a, const uint64_t *keys, uint32_t n)
 {
-    struct scope scope;
-    struct error e = { 0 };
     struct buf list = { 0 };
     (void)ctx;
-    if (has_all(keys, n))
-        return take_all(a);
     for (uint32_t i = 0; i < n; i++)
         buf_printf(&list, "%s%u", i ? "," : "", (unsigned)keys[i]);
-    scope_init(&scope);
-    unsigned flags;
-    if (scope_copy(&scope, session_scope(a->session)) && scope_set_pids(&scope, buf_str(&list), false, &e))
-        flags = app_set_scope(a, &scope);
-    else
-        flags = app_error(a, &e);
-    scope_done(&scope);
+    unsigned flags = app_change_scope(a, has_all(keys, n) ? scope_set_all : set_processes, buf_str(&list));
     buf_done(&list);
     return flags;
 }

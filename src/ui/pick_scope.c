@@ -17,19 +17,6 @@
 #define REFRESH_MS 2000
 #define USERS_MAX  1024
 
-/* Changes the present scope by `set` and a text. CPUs, modes and the like stay. */
-static unsigned change(struct app *a, bool (*set)(struct scope *s, const char *text, struct error *e),
-                       const char *text)
-{
-    struct scope scope;
-    struct error e = { 0 };
-    scope_init(&scope);
-    bool ok = scope_copy(&scope, session_scope(a->session)) && set(&scope, text, &e);
-    unsigned flags = ok ? app_set_scope(a, &scope) : app_error(a, &e);
-    scope_done(&scope);
-    return flags;
-}
-
 static bool set_threads(struct scope *s, const char *text, struct error *e)
 {
     return scope_set_pids(s, text, true, e);
@@ -47,9 +34,7 @@ static bool set_cpus(struct scope *s, const char *text, struct error *e)
 
 static bool set_all(struct scope *s, const char *text, struct error *e)
 {
-    (void)text;
-    scope_set_all(s);
-    return set_cpus(s, "all", e);
+    return scope_set_all(s, text, e) && set_cpus(s, "all", e);
 }
 
 static bool set_inherit(struct scope *s, const char *text, struct error *e)
@@ -94,7 +79,7 @@ static unsigned take_threads(void *ctx, struct app *a, const uint64_t *keys, uin
     (void)ctx;
     for (uint32_t i = 0; i < n; i++)
         buf_printf(&list, "%s%llu", i ? "," : "", (unsigned long long)keys[i]);
-    unsigned flags = change(a, set_threads, buf_str(&list));
+    unsigned flags = app_change_scope(a, set_threads, buf_str(&list));
     buf_done(&list);
     return flags;
 }
@@ -193,7 +178,7 @@ static unsigned take_user(void *ctx, struct app *a, const uint64_t *keys, uint32
     const struct users *u = ctx;
     for (uint32_t i = 0; i < u->n && n; i++)
         if ((map_hash_bytes(u->at[i].name, strlen(u->at[i].name), 0) | 1) == keys[0])
-            return change(a, scope_set_user, u->at[i].name);
+            return app_change_scope(a, scope_set_user, u->at[i].name);
     return app_message(a, "no process of that user is running");
 }
 
@@ -220,7 +205,7 @@ static unsigned pick_user(struct app *a)
 static unsigned cpus_done_typing(void *ctx, struct app *a, const char *text)
 {
     (void)ctx;
-    return text ? change(a, set_cpus, text) : (unsigned)APP_HANDLED;
+    return text ? app_change_scope(a, set_cpus, text) : (unsigned)APP_HANDLED;
 }
 
 static unsigned ask_cpus(struct app *a)
@@ -234,12 +219,12 @@ static unsigned ask_cpus(struct app *a)
 
 static unsigned take_everything(struct app *a)
 {
-    return change(a, set_all, "");
+    return app_change_scope(a, set_all, "");
 }
 
 unsigned scope_toggle_inherit(struct app *a)
 {
-    return change(a, set_inherit, "");
+    return app_change_scope(a, set_inherit, "");
 }
 
 static const struct {

@@ -72,19 +72,11 @@ static bool parse_group(struct preset *p, const char *text, struct error *e)
 
 /* --- scopes: parts joined by + --- */
 
-static bool scope_all(struct scope *s, const char *value, struct error *e)
-{
-    (void)value;
-    (void)e;
-    scope_set_all(s);
-    return true;
-}
-
 static const struct {
     const char *word;
     bool (*set)(struct scope *s, const char *value, struct error *e);
 } parts[] = {
-    { "all", scope_all },
+    { "all", scope_set_all },
     { "user=", scope_set_user },
     { "cgroup=", scope_set_cgroup },
     { "cpus=", scope_set_cpus },

@@ -323,7 +323,7 @@ TEST(this_machine_is_read)
     /* the same scope keeps the trends, another one does not */
     machine_load_open(&l, &scope);
     assert_true(l.average.n_trend > n && l.places.n == 2);
-    scope_set_all(&scope);
+    assert_true(scope_set_all(&scope, "", NULL));
     machine_load_open(&l, &scope);
     assert_true(l.average.n_trend == 1 && l.places.n == 1);
     machine_load_done(&l);

@@ -415,7 +415,7 @@ FIXTURE_TEST(scopes_are_equal_if_everything_in_them_is)
     other.no_kernel = true;
     assert_false(scope_equal(&scope, &other));
     scope_done(&other);
-    scope_set_all(&scope);
+    assert_true(scope_set_all(&scope, "", NULL));
     scope.kind = other.kind = SCOPE_CGROUP;
     snprintf(scope.cgroup, sizeof scope.cgroup, "/a");
     snprintf(other.cgroup, sizeof other.cgroup, "/b");
