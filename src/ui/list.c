@@ -138,8 +138,7 @@ bool list_act(struct list *l, enum action a, list_key_fn *key, const void *ctx)
     }
 }
 
-int64_t list_search(const struct list *l, int step, bool (*match)(const void *ctx, uint32_t row),
-                    const void *ctx)
+int64_t list_search(const struct list *l, int step, const char *needle, list_match_fn *match, const void *ctx)
 {
     if (!l->n)
         return -1;
@@ -148,7 +147,7 @@ int64_t list_search(const struct list *l, int step, bool (*match)(const void *ct
                                 : (l->cursor + l->n - 1) % l->n;
     for (uint32_t i = 0; i < l->n; i++) {
         uint32_t row = step < 0 ? (start + l->n - i) % l->n : (start + i) % l->n;
-        if (match(ctx, row))
+        if (match(ctx, row, needle))
             return row;
     }
     return -1;
@@ -159,10 +158,10 @@ bool list_went_round(const struct list *l, int step, int64_t row)
     return (step > 0 && row <= l->cursor) || (step < 0 && row >= l->cursor);
 }
 
-enum search_found list_find(struct list *l, int step, bool (*match)(const void *ctx, uint32_t row),
+enum search_found list_find(struct list *l, int step, const char *needle, list_match_fn *match,
                             list_key_fn *key, const void *ctx)
 {
-    int64_t row = list_search(l, step, match, ctx);
+    int64_t row = list_search(l, step, needle, match, ctx);
     bool round = list_went_round(l, step, row);
     if (row < 0)
         return SEARCH_NONE;

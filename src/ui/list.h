@@ -12,6 +12,7 @@
 #include "ui/position.h"
 
 typedef uint64_t list_key_fn(const void *ctx, uint32_t row);
+typedef bool list_match_fn(const void *ctx, uint32_t row, const char *needle);
 
 struct list { /* zero-initialised: empty, cursor at the top */
     uint32_t n, cursor, top;
@@ -43,14 +44,14 @@ void list_choose(struct list *l, uint32_t row, list_key_fn *key, const void *ctx
 /* Returns false if no row has that key; the cursor then stays. */
 bool list_go_key(struct list *l, uint64_t wanted, list_key_fn *key, const void *ctx);
 void list_scroll(struct list *l, int rows, list_key_fn *key, const void *ctx); /* mouse wheel */
-/* Returns the next row (step > 0) or previous row for which match is true, wrapping around; step 0 starts
- * at the present row. -1: none. */
-int64_t list_search(const struct list *l, int step, bool (*match)(const void *ctx, uint32_t row),
+/* Returns the next row (step > 0) or previous row that matches the needle, wrapping around; step 0 starts at
+ * the present row. -1: none. */
+int64_t list_search(const struct list *l, int step, const char *needle, list_match_fn *match,
                     const void *ctx);
 /* SEARCH_WENT_ROUND: the search wrapped around, or found only the present row. */
 enum search_found { SEARCH_NONE, SEARCH_FOUND, SEARCH_WENT_ROUND };
 /* The same, and chooses that row. */
-enum search_found list_find(struct list *l, int step, bool (*match)(const void *ctx, uint32_t row),
+enum search_found list_find(struct list *l, int step, const char *needle, list_match_fn *match,
                             list_key_fn *key, const void *ctx);
 /* Returns whether such a step to `row` wrapped around. Call before list_go(). */
 bool list_went_round(const struct list *l, int step, int64_t row);

@@ -313,21 +313,19 @@ bool log_table_click(struct log_table *t, int row)
     return true;
 }
 
-static bool row_matches(const void *ctx, uint32_t row)
+static bool row_matches(const void *ctx, uint32_t row, const char *needle)
 {
     const struct log_table *t = ctx;
     char text[VALUE_TEXT];
     bool found = false;
     for (uint32_t i = 0; i < t->by.n && row; i++)
-        found |=
-            text_find_nocase(log_group_value(&t->groups, row_at(t, row), i, text, sizeof text), t->needle);
+        found |= text_find_nocase(log_group_value(&t->groups, row_at(t, row), i, text, sizeof text), needle);
     return found;
 }
 
 enum search_found log_table_search(struct log_table *t, struct app *a, int step)
 {
-    t->needle = a->search;
-    return list_find(&t->list, step, row_matches, row_key, t);
+    return list_find(&t->list, step, a->search, row_matches, row_key, t);
 }
 
 void log_table_save(const struct log_table *t, struct view_position *out)

@@ -14,7 +14,6 @@ struct log_table {        /* zero-initialise */
     struct list list; /* row 0: all; then those of groups */
     int order;
     struct error error;
-    const char *needle; /* during a search */
 };
 /* Queries the groups of the samples that pass the filter. */
 void log_table_update(struct log_table *t, struct app *a, const struct view_query *q,

@@ -309,18 +309,18 @@ struct searching {
     struct app *a;
 };
 
-static bool row_matches(const void *ctx, uint32_t row)
+static bool row_matches(const void *ctx, uint32_t row, const char *needle)
 {
     const struct searching *s = ctx;
     char text[512];
     annotate_row_text(s->v, s->a, &s->v->an.rows[row], text, sizeof text);
-    return text_find_nocase(text, s->a->search);
+    return text_find_nocase(text, needle);
 }
 
 static enum search_found search(void *view, struct app *a, int step)
 {
     struct annotate_view *v = view;
-    int64_t row = list_search(&v->list, step, row_matches, &(struct searching){ v, a });
+    int64_t row = list_search(&v->list, step, a->search, row_matches, &(struct searching){ v, a });
     bool round = list_went_round(&v->list, step, row);
     if (row < 0)
         return SEARCH_NONE;

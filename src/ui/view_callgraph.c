@@ -316,26 +316,20 @@ static void restore(void *view, struct app *a, const struct view_position *posit
 
 /* --- search --- */
 
-struct row_search {
-    const struct callgraph_view *c;
-    const struct tree *t;
-    const char *needle;
-};
-
 /* Returns the first matching node of a row; 0: none. */
-static uint32_t match_in(const struct row_search *s, const struct tree_row *row)
+static uint32_t match_in(const struct callgraph_view *c, uint32_t at, const char *needle)
 {
-    const struct callgraph *g = &s->c->graph;
+    const struct callgraph *g = &c->graph;
+    const struct tree_row *row = &c->trees[g->order].rows[at];
     uint32_t node = row->rest ? 0 : row->first;
-    while (node && !callgraph_matches(g, node, s->needle))
+    while (node && !callgraph_matches(g, node, needle))
         node = node == row->node ? 0 : callgraph_node(g, node)->first_child;
     return node;
 }
 
-static bool row_matches(const void *ctx, uint32_t row)
+static bool row_matches(const void *ctx, uint32_t row, const char *needle)
 {
-    const struct row_search *s = ctx;
-    return match_in(s, &s->t->rows[row]);
+    return match_in(ctx, row, needle);
 }
 
 /* While the text is typed, visible rows come first: half a word should not expand branches everywhere. */
@@ -344,13 +338,12 @@ static enum search_found search(void *view, struct app *a, int step)
     struct callgraph_view *c = view;
     struct tree *t = tree_of(c);
     const struct tree_row *row = tree_cursor(t);
-    struct row_search s = { c, t, a->search };
     bool round = false;
     if (!row)
         return SEARCH_NONE;
     callgraph_match(&c->graph, a->search);
-    int64_t visible = step == 0 ? list_search(&t->list, 0, row_matches, &s) : -1;
-    uint32_t node = visible >= 0 ? match_in(&s, &t->rows[visible])
+    int64_t visible = step == 0 ? list_search(&t->list, 0, a->search, row_matches, c) : -1;
+    uint32_t node = visible >= 0 ? match_in(c, (uint32_t)visible, a->search)
                                  : callgraph_next_match(&c->graph, row->node, step, a->search, &round);
     if (!node)
         return SEARCH_NONE;

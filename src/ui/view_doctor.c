@@ -18,7 +18,6 @@ struct doctor_view {
     struct doctor doctor;
     struct list list;
     uint32_t query_serial; /* app->query_serial of the rows */
-    const char *needle;
 };
 
 static void doctor_destroy(void *v)
@@ -212,19 +211,18 @@ static unsigned doctor_click(void *v, struct app *a, int row, int col, bool twic
     return APP_REDRAW;
 }
 
-static bool row_matches(const void *ctx, uint32_t i)
+static bool row_matches(const void *ctx, uint32_t i, const char *needle)
 {
     const struct doctor_view *d = ctx;
     const struct doctor_row *row = &d->doctor.rows.items[i];
-    return text_find_nocase(row->module, d->needle) || text_find_nocase(row->process, d->needle) ||
-           text_find_nocase(row->cause, d->needle) || text_find_nocase(row->fix, d->needle);
+    return text_find_nocase(row->module, needle) || text_find_nocase(row->process, needle) ||
+           text_find_nocase(row->cause, needle) || text_find_nocase(row->fix, needle);
 }
 
 static enum search_found doctor_search(void *v, struct app *a, int step)
 {
     struct doctor_view *d = v;
-    d->needle = a->search;
-    return list_find(&d->list, step, row_matches, row_key, d);
+    return list_find(&d->list, step, a->search, row_matches, row_key, d);
 }
 
 static void doctor_describe(void *v, struct app *a, char *dst, size_t cap)

@@ -24,7 +24,6 @@ struct table {
     bool shows_few;                 /* some visible rows have few samples */
     uint32_t query_serial;          /* app->query_serial of the rows */
     enum column menu[COLUMN_COUNT]; /* columns in the lines of the sort menu */
-    const char *needle;
     struct callers_pane callers;
 };
 
@@ -329,20 +328,19 @@ static unsigned click(void *view, struct app *a, int row, int col, bool twice)
 
 /* --- search --- */
 
-static bool row_matches(const void *ctx, uint32_t row)
+static bool row_matches(const void *ctx, uint32_t row, const char *needle)
 {
     const struct table *t = ctx;
     const struct table_row *r = t->rows.rows[row];
-    return text_find_nocase(table_row_name(&t->rows, r), t->needle) ||
-           text_find_nocase(table_row_module(&t->rows, r), t->needle) ||
-           text_find_nocase(table_row_group(&t->rows, r), t->needle);
+    return text_find_nocase(table_row_name(&t->rows, r), needle) ||
+           text_find_nocase(table_row_module(&t->rows, r), needle) ||
+           text_find_nocase(table_row_group(&t->rows, r), needle);
 }
 
 static enum search_found search(void *view, struct app *a, int step)
 {
     struct table *t = view;
-    t->needle = a->search;
-    return list_find(&t->list, step, row_matches, row_key, t);
+    return list_find(&t->list, step, a->search, row_matches, row_key, t);
 }
 
 const struct view_ops view_functions_ops = {

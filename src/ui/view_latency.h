@@ -44,7 +44,6 @@ struct latency_view {
     struct list list; /* row 0: all operations */
     uint32_t query_serial;
     uint32_t elsewhere; /* another chosen event that has latencies; UINT32_MAX: none */
-    const char *needle;
     struct latency_heat heat;
     struct latency_slow slow;
 };

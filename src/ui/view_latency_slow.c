@@ -30,7 +30,7 @@ static const struct log_row *row_at(const struct latency_slow *s, uint32_t row)
 
 static uint64_t row_key(const void *ctx, uint32_t row)
 {
-    return row_at(ctx, row)->key;
+    return row_at(&((const struct latency_view *)ctx)->slow, row)->key;
 }
 
 static const char *name_at(const struct latency_view *w, uint32_t row, size_t *n)
@@ -48,7 +48,7 @@ static void slow_update(struct latency_view *w, struct app *a)
     s->ask.most = s->newest ? NEWEST_MOST : LONGEST_MOST;
     if (!session_log_rows(a->session, &q, &s->ask, &s->rows, &w->error))
         s->rows.n = 0;
-    list_update(&s->list, (uint32_t)s->rows.n, row_key, s);
+    list_update(&s->list, (uint32_t)s->rows.n, row_key, w);
 }
 
 static void slow_hide(struct latency_view *w)
@@ -182,7 +182,7 @@ static unsigned slow_act(struct latency_view *w, struct app *a, enum action acti
     case ACTION_GROUP_MENU:
         return app_message(a, "the rows are single operations: the table groups them");
     default:
-        return list_act(&w->slow.list, action, row_key, &w->slow) ? APP_REDRAW : APP_IGNORED;
+        return list_act(&w->slow.list, action, row_key, w) ? APP_REDRAW : APP_IGNORED;
     }
 }
 
@@ -192,7 +192,7 @@ static unsigned slow_click(struct latency_view *w, struct app *a, int row, int c
     (void)col;
     if (!list_row_at(&w->slow.list, row - 2, &i))
         return APP_HANDLED;
-    list_go(&w->slow.list, i, row_key, &w->slow);
+    list_go(&w->slow.list, i, row_key, w);
     return APP_REDRAW | (twice ? drill(w, a) : 0);
 }
 
@@ -203,30 +203,24 @@ static void slow_save(const struct latency_view *w, struct view_position *out)
 
 static void slow_restore(struct latency_view *w, const struct view_position *position)
 {
-    list_restore(&w->slow.list, position, row_key, &w->slow);
+    list_restore(&w->slow.list, position, row_key, w);
 }
 
-static bool row_matches(const void *ctx, uint32_t i)
+static bool row_matches(const void *ctx, uint32_t i, const char *needle)
 {
     const struct latency_view *w = ctx;
     char name[OPERATION_TEXT];
     size_t n;
     const char *from = name_at(w, i, &n);
     (void)snprintf(name, sizeof name, "%.*s", (int)n, from);
-    return text_find_nocase(row_at(&w->slow, i)->comm, w->needle) ||
-           (w->rows.of_processes && text_find_nocase(row_at(&w->slow, i)->parent, w->needle)) ||
-           text_find_nocase(name, w->needle);
-}
-
-static uint64_t row_key_of_view(const void *ctx, uint32_t row)
-{
-    return row_key(&((const struct latency_view *)ctx)->slow, row);
+    return text_find_nocase(row_at(&w->slow, i)->comm, needle) ||
+           (w->rows.of_processes && text_find_nocase(row_at(&w->slow, i)->parent, needle)) ||
+           text_find_nocase(name, needle);
 }
 
 static enum search_found slow_search(struct latency_view *w, struct app *a, int step)
 {
-    w->needle = a->search;
-    return list_find(&w->slow.list, step, row_matches, row_key_of_view, w);
+    return list_find(&w->slow.list, step, a->search, row_matches, row_key, w);
 }
 
 const struct latency_chart_ops latency_slow_ops = {

@@ -221,16 +221,15 @@ static unsigned table_click(struct latency_view *w, struct app *a, int row, int 
     return APP_REDRAW | (twice ? drill(w, a) : 0);
 }
 
-static bool row_matches(const void *ctx, uint32_t i)
+static bool row_matches(const void *ctx, uint32_t i, const char *needle)
 {
     const struct latency_view *w = ctx;
-    return i && text_find_nocase(w->rows.rows[i - 1].name, w->needle);
+    return i && text_find_nocase(w->rows.rows[i - 1].name, needle);
 }
 
 static enum search_found table_search(struct latency_view *w, struct app *a, int step)
 {
-    w->needle = a->search;
-    return list_find(&w->list, step, row_matches, latency_row_key, w);
+    return list_find(&w->list, step, a->search, row_matches, latency_row_key, w);
 }
 
 const struct latency_chart_ops latency_table_ops = {

@@ -34,7 +34,6 @@ struct log_view {
     uint32_t query_serial;
     uint32_t filters; /* number of filters so far */
     int scroll;       /* columns of the text to the left of the screen */
-    const char *needle;
     struct buf text;
     struct log_table table;   /* with table.by.n: shown instead of the rows */
     VEC(struct log_by) shown; /* groupings that Esc may return to: numbered by view_position.order */
@@ -540,21 +539,20 @@ static void log_restore(void *v, struct app *a, const struct view_position *posi
     follow(w);
 }
 
-static bool row_matches(const void *ctx, uint32_t i)
+static bool row_matches(const void *ctx, uint32_t i, const char *needle)
 {
     struct log_view *w = (struct log_view *)(uintptr_t)ctx; /* text_of() reuses a buffer */
     const struct log_row *row = &w->rows.rows[i];
-    return text_find_nocase(row->comm, w->needle) || text_find_nocase(row->event, w->needle) ||
-           text_find_nocase(text_of(w, i), w->needle);
+    return text_find_nocase(row->comm, needle) || text_find_nocase(row->event, needle) ||
+           text_find_nocase(text_of(w, i), needle);
 }
 
 static enum search_found log_search(void *v, struct app *a, int step)
 {
     struct log_view *w = v;
-    w->needle = a->search;
     if (is_grouped(w))
         return log_table_search(&w->table, a, step);
-    enum search_found found = list_find(&w->list, step, row_matches, row_key, w);
+    enum search_found found = list_find(&w->list, step, a->search, row_matches, row_key, w);
     w->stays |= found != SEARCH_NONE;
     return found;
 }

@@ -35,7 +35,6 @@ struct waits_view {
     enum wait_reason wakers_of; /* reason of the row whose wakers were shown last */
     struct list list;
     uint32_t query_serial;
-    const char *needle;
 };
 
 static void waits_destroy(void *v)
@@ -401,19 +400,18 @@ static void waits_restore(void *v, struct app *a, const struct view_position *po
     list_restore(&w->list, position, row_key, w);
 }
 
-static bool row_matches(const void *ctx, uint32_t i)
+static bool row_matches(const void *ctx, uint32_t i, const char *needle)
 {
     const struct waits_view *w = ctx;
     const struct wait_row *r = &w->rows.rows[i];
-    return text_find_nocase(r->name, w->needle) || text_find_nocase(r->module, w->needle) ||
-           text_find_nocase(wait_reason_title(r->reason), w->needle);
+    return text_find_nocase(r->name, needle) || text_find_nocase(r->module, needle) ||
+           text_find_nocase(wait_reason_title(r->reason), needle);
 }
 
 static enum search_found waits_search(void *v, struct app *a, int step)
 {
     struct waits_view *w = v;
-    w->needle = a->search;
-    return list_find(&w->list, step, row_matches, row_key, w);
+    return list_find(&w->list, step, a->search, row_matches, row_key, w);
 }
 
 const struct view_ops view_waits_ops = {

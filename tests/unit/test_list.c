@@ -7,8 +7,9 @@ static uint64_t key_of(const void *ctx, uint32_t row)
     return ((const uint64_t *)ctx)[row];
 }
 
-static bool is_even(const void *ctx, uint32_t row)
+static bool is_even(const void *ctx, uint32_t row, const char *needle)
 {
+    (void)needle;
     return ((const uint64_t *)ctx)[row] % 2 == 0;
 }
 
@@ -38,7 +39,7 @@ TEST(a_found_row_keeps_the_cursor_also_if_it_was_the_first)
     const uint64_t before[] = { 2, 1, 3 }, after[] = { 3, 1, 2 };
     struct list l = { 0 };
     list_update(&l, 3, key_of, before);
-    assert_int_equal(list_find(&l, 0, is_even, key_of, before), SEARCH_FOUND);
+    assert_int_equal(list_find(&l, 0, "", is_even, key_of, before), SEARCH_FOUND);
     assert_int_equal(l.cursor, 0);
     list_update(&l, 3, key_of, after);
     assert_int_equal(l.cursor, 2);
@@ -169,24 +170,24 @@ TEST(search_wraps_at_the_end)
     const uint64_t rows[] = { 2, 3, 4, 5 };
     struct list l = { 0 };
     list_update(&l, 4, key_of, rows);
-    assert_int_equal(list_search(&l, 0, is_even, rows), 0);
-    assert_int_equal(list_search(&l, 1, is_even, rows), 2);
-    assert_int_equal(list_search(&l, -1, is_even, rows), 2);
+    assert_int_equal(list_search(&l, 0, "", is_even, rows), 0);
+    assert_int_equal(list_search(&l, 1, "", is_even, rows), 2);
+    assert_int_equal(list_search(&l, -1, "", is_even, rows), 2);
     assert_true(list_went_round(&l, -1, 2) && list_went_round(&l, 1, 0));
     assert_false(list_went_round(&l, 1, 2) || list_went_round(&l, 0, 0));
     list_go(&l, 2, key_of, rows);
     assert_true(list_went_round(&l, 1, 0));
     assert_false(list_went_round(&l, -1, 0));
-    assert_int_equal(list_search(&l, 1, is_even, rows), 0);
+    assert_int_equal(list_search(&l, 1, "", is_even, rows), 0);
 }
 
 TEST(search_reports_when_nothing_matches)
 {
     const uint64_t rows[] = { 1, 3 };
     struct list l = { 0 };
-    assert_int_equal(list_search(&l, 1, is_even, rows), -1);
+    assert_int_equal(list_search(&l, 1, "", is_even, rows), -1);
     list_update(&l, 2, key_of, rows);
-    assert_int_equal(list_search(&l, -1, is_even, rows), -1);
+    assert_int_equal(list_search(&l, -1, "", is_even, rows), -1);
 }
 
 TEST(screen_lines_map_to_rows_only_where_rows_are_drawn)
