@@ -60,18 +60,6 @@ void bar_spark(char *dst, size_t cap, const uint32_t *values, size_t n, uint32_t
     bar_eighths(dst, cap, level, n, glyphs);
 }
 
-void bar_spark_fit(char *dst, size_t cap, const uint32_t *values, size_t n, size_t cols, bool glyphs)
-{
-    uint32_t fit[512];
-    cols = cols > 512 ? 512 : cols;
-    if (n > cols) {
-        values += n - cols;
-        n = cols;
-    }
-    memcpy(fit, values, n * sizeof *fit);
-    bar_spark(dst, cap, fit, n, 0, glyphs);
-}
-
 void bar_horizontal(char *dst, size_t cap, double share, int cols, bool glyphs)
 {
     size_t len = 0;

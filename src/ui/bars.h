@@ -27,8 +27,6 @@ void bar_eighths(char *dst, size_t cap, const uint32_t *eighths, size_t n, bool 
 /* One column per value, at most 512. max (0: the largest value) is 7 eighths high; any value above 0 is
  * visible. */
 void bar_spark(char *dst, size_t cap, const uint32_t *values, size_t n, uint32_t max, bool glyphs);
-/* Fits n values into `cols` columns: the last ones, or averages when there are more values than columns. */
-void bar_spark_fit(char *dst, size_t cap, const uint32_t *values, size_t n, size_t cols, bool glyphs);
 /* A horizontal bar of at most cols columns, in steps of an eighth; no padding. */
 void bar_horizontal(char *dst, size_t cap, double share, int cols, bool glyphs);
 

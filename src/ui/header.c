@@ -319,7 +319,8 @@ static void draw_samples_line(const struct app *a, struct area area, int row)
     (void)snprintf(label, sizeof label, "last %ds", cols);
     draw_text(area, row, 0, STYLE_LABEL, label);
     int room_left = s->file ? 0 : SPARK_STEP - 1 - (int)(s->spark_sec % SPARK_STEP);
-    bar_spark_fit(spark, sizeof spark, s->spark, SESSION_SPARK, (size_t)(cols - room_left), term_glyphs());
+    int n_spark = cols - room_left; /* at most SESSION_SPARK */
+    bar_spark(spark, sizeof spark, s->spark + SESSION_SPARK - n_spark, (size_t)n_spark, 0, term_glyphs());
     draw_text(area, row, 9, STYLE_SPARK, spark);
 }
 

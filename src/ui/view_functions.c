@@ -214,7 +214,7 @@ static unsigned set_sort(struct table *t, enum column c)
 static unsigned take_sort(struct app *a, uint32_t choice)
 {
     struct table *t = a->states[APP_VIEW_FUNCTIONS];
-    return a->view == APP_VIEW_FUNCTIONS && t ? set_sort(t, t->menu[choice]) : (unsigned)APP_HANDLED;
+    return set_sort(t, t->menu[choice]);
 }
 
 /* Opens the sort menu, with the columns that exist for this event and query. */

@@ -160,8 +160,7 @@ static unsigned sort_by(struct latency_view *w, bool newest)
 
 static unsigned take_order(struct app *a, uint32_t choice)
 {
-    struct latency_view *w = a->states[APP_VIEW_LATENCY];
-    return w && a->view == APP_VIEW_LATENCY ? sort_by(w, choice) : (unsigned)APP_HANDLED;
+    return sort_by(a->states[APP_VIEW_LATENCY], choice);
 }
 
 static unsigned slow_act(struct latency_view *w, struct app *a, enum action action)

@@ -151,9 +151,7 @@ static unsigned group_by(struct latency_view *w, struct app *a, enum operation_r
 
 static unsigned take_group(struct app *a, uint32_t choice)
 {
-    struct latency_view *w = a->states[APP_VIEW_LATENCY];
-    return w && a->view == APP_VIEW_LATENCY ? group_by(w, a, (enum operation_rows_by)choice)
-                                            : (unsigned)APP_HANDLED;
+    return group_by(a->states[APP_VIEW_LATENCY], a, (enum operation_rows_by)choice);
 }
 
 static unsigned choose_group(struct latency_view *w, struct app *a)
@@ -172,8 +170,7 @@ static unsigned sort_by(struct latency_view *w, int order)
 
 static unsigned take_order(struct app *a, uint32_t choice)
 {
-    struct latency_view *w = a->states[APP_VIEW_LATENCY];
-    return w && a->view == APP_VIEW_LATENCY ? sort_by(w, (int)choice) : (unsigned)APP_HANDLED;
+    return sort_by(a->states[APP_VIEW_LATENCY], (int)choice);
 }
 
 /* Shows the stacks of a row, as a call graph. */

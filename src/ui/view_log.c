@@ -332,11 +332,6 @@ static unsigned set_filter(struct log_view *w, struct app *a, const char *text)
 
 /* --- groups --- */
 
-static struct log_view *view_of(struct app *a)
-{
-    return a->view == APP_VIEW_LOG ? a->states[APP_VIEW_LOG] : NULL;
-}
-
 static void set_groups(struct log_view *w, const struct log_by *by)
 {
     if (is_grouped(w))
@@ -348,11 +343,8 @@ static void set_groups(struct log_view *w, const struct log_by *by)
 
 static unsigned take_groups(struct app *a, const struct log_by *by)
 {
-    struct log_view *w = view_of(a);
-    if (!w)
-        return APP_HANDLED;
     steps_push(a, STEP_INSIDE);
-    set_groups(w, by);
+    set_groups(a->states[APP_VIEW_LOG], by);
     return APP_QUERY;
 }
 
@@ -397,8 +389,8 @@ static unsigned show_group(struct log_view *w, struct app *a)
 
 static unsigned take_order(struct app *a, uint32_t choice)
 {
-    struct log_view *w = view_of(a);
-    return w ? log_table_sort(&w->table, a, (int)choice) : (unsigned)APP_HANDLED;
+    struct log_view *w = a->states[APP_VIEW_LOG];
+    return log_table_sort(&w->table, a, (int)choice);
 }
 
 static unsigned ask_order(const struct log_view *w, struct app *a)

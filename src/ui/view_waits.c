@@ -284,8 +284,7 @@ static unsigned group_by(struct waits_view *w, struct app *a, enum wait_rows_by 
 
 static unsigned take_group(struct app *a, uint32_t choice)
 {
-    struct waits_view *w = a->states[APP_VIEW_WAITS];
-    return w && a->view == APP_VIEW_WAITS ? group_by(w, a, (enum wait_rows_by)choice) : (unsigned)APP_HANDLED;
+    return group_by(a->states[APP_VIEW_WAITS], a, (enum wait_rows_by)choice);
 }
 
 static unsigned sort_by(struct waits_view *w, enum order order)
@@ -296,8 +295,7 @@ static unsigned sort_by(struct waits_view *w, enum order order)
 
 static unsigned take_order(struct app *a, uint32_t choice)
 {
-    struct waits_view *w = a->states[APP_VIEW_WAITS];
-    return w && a->view == APP_VIEW_WAITS ? sort_by(w, (enum order)choice) : (unsigned)APP_HANDLED;
+    return sort_by(a->states[APP_VIEW_WAITS], (enum order)choice);
 }
 
 static unsigned zoom(struct waits_view *w, struct app *a)
