@@ -59,6 +59,7 @@ const char *keymap_first(const struct keymap *km, enum action a, char dst[16]);
 bool key_parse(const char *name, uint32_t *key); /* Parses "F1", "^L", "Space", "S-Tab", "é". */
 void key_name(uint32_t key, char dst[16]);
 
+/* Writes the table of keys, for the manual. */
 enum action_format { ACTION_MDOC, ACTION_MARKDOWN };
 void action_document(struct buf *out, enum action_format format);
 

@@ -44,6 +44,5 @@ bool theme_parse(struct theme *t, const char *label, const char *text, struct er
 /* Lists the names of all themes, sorted and unique, default first. The caller frees *names with mem_free
  * (one block). */
 uint32_t theme_list(char (**names)[64]);
-/* Writes t as a theme file. */
 
 #endif

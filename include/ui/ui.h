@@ -50,8 +50,7 @@ void ui_prepare(void);
  * terminal cannot be used. */
 int ui_run(struct session *s, const struct ui_config *cfg, struct error *e);
 
-/* Write the views, as items of a list, and the table of keys for the manual. */
+/* Writes the views, as items of a list, for the manual. */
 void ui_views_document(struct buf *out);
-void ui_keys_document(struct buf *out, enum action_format format);
 
 #endif

@@ -329,7 +329,7 @@ static void generate_man(struct buf *out)
     buf_puts(out, man_concepts);
     man_options(out);
     buf_puts(out, ".Sh KEYS\nDefault keys, with the name of the action in parentheses.\n");
-    ui_keys_document(out, ACTION_MDOC);
+    action_document(out, ACTION_MDOC);
     buf_puts(out, man_probes);
     man_exports(out);
     buf_puts(out, man_use);
@@ -346,7 +346,7 @@ bool document_generate(const char *format, struct buf *out, struct error *e)
     if (!strcmp(format, "man"))
         generate_man(out);
     else if (!strcmp(format, "markdown"))
-        ui_keys_document(out, ACTION_MARKDOWN);
+        action_document(out, ACTION_MARKDOWN);
     else if (!strcmp(format, "bash"))
         completions_bash(out);
     else if (!strcmp(format, "zsh"))

@@ -119,8 +119,10 @@ static struct preset *place_of(struct preset_list *l, const char *name)
     return VEC_PUSH(l);
 }
 
-static bool add_row(struct preset_list *l, const char *const *columns, const char *from, struct error *e)
+/* Receives a row of a file, or of presets.def. */
+static bool add_row(void *list, const char *const *columns, const char *from, struct error *e)
 {
+    struct preset_list *l = list;
     char help[200];
     struct preset p = { 0 };
     if (!parse_rate(&p, columns[RATE], e) || !parse_view(&p, columns[VIEW], e) ||
@@ -137,15 +139,9 @@ static bool add_row(struct preset_list *l, const char *const *columns, const cha
     return true;
 }
 
-/* Over a list: receives a row of a file. */
-static bool read_row(void *list, const char *const *columns, const char *from, struct error *e)
-{
-    return add_row(list, columns, from, e);
-}
-
 static struct rowfile rows_of(struct preset_list *l)
 {
-    return (struct rowfile){ "NAME EVENTS RATE VIEW GROUP SCOPE DESCRIPTION", COLUMNS, read_row, l };
+    return (struct rowfile){ "NAME EVENTS RATE VIEW GROUP SCOPE DESCRIPTION", COLUMNS, add_row, l };
 }
 
 bool preset_read_text(struct preset_list *l, const char *label, const char *text, struct error *e)

@@ -56,8 +56,3 @@ void ui_views_document(struct buf *out)
     for (int i = 0; i < APP_VIEWS; i++)
         buf_printf(out, ".It %s\n%s", view_table[i].title, app_view_ops[i]->manual);
 }
-
-void ui_keys_document(struct buf *out, enum action_format format)
-{
-    action_document(out, format);
-}
