@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -133,6 +135,15 @@ bool ini_read_file(const char *path, struct buf *text, struct error *e)
     ok = check_owner(fd, path, e) && read_text(fd, path, text, e);
     close(fd);
     return ok;
+}
+
+bool ini_user_path(const char *name, char *path, size_t cap)
+{
+    const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+
+    if (xdg && *xdg == '/')
+        return (size_t)snprintf(path, cap, "%s/flametop/%s", xdg, name) < cap;
+    return home && *home == '/' && (size_t)snprintf(path, cap, "%s/.config/flametop/%s", home, name) < cap;
 }
 
 bool ini_read(const char *path, ini_handler *handler, void *ctx, struct error *e)

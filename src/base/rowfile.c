@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -66,17 +65,9 @@ static bool read_file(const struct rowfile *f, const char *path, struct error *e
     return ok;
 }
 
-static bool user_file(const char *name, char *path, size_t cap)
-{
-    const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    if (xdg && *xdg == '/')
-        return (size_t)snprintf(path, cap, "%s/flametop/%s", xdg, name) < cap;
-    return home && *home == '/' && (size_t)snprintf(path, cap, "%s/.config/flametop/%s", home, name) < cap;
-}
-
 bool rowfile_read(const struct rowfile *f, const char *name, struct error *e)
 {
     char path[4096];
     (void)snprintf(path, sizeof path, "%s/%s", FLAMETOP_SYSCONF_DIR, name);
-    return read_file(f, path, e) && (!user_file(name, path, sizeof path) || read_file(f, path, e));
+    return read_file(f, path, e) && (!ini_user_path(name, path, sizeof path) || read_file(f, path, e));
 }

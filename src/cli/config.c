@@ -2,8 +2,6 @@
 /* Reads the config file: [options] with the long names of options.def, and [keys] with action = keys. It is
  * the file of --config, else $XDG_CONFIG_HOME/flametop/config, else SYSCONFDIR/flametop/config; never one in
  * the current folder. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -46,19 +44,11 @@ static bool config_line(void *ctx, const char *section, const char *key, const c
     return true;
 }
 
-static bool user_config(char *path, size_t cap)
-{
-    const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    if (xdg && *xdg == '/')
-        return (size_t)snprintf(path, cap, "%s/flametop/config", xdg) < cap;
-    return home && *home == '/' && (size_t)snprintf(path, cap, "%s/.config/flametop/config", home) < cap;
-}
-
 const char *config_own_path(const struct options *o, char *path, size_t cap)
 {
     if (o->config_path)
         return o->config_path[0] == '/' ? o->config_path : NULL;
-    return user_config(path, cap) ? path : NULL;
+    return ini_user_path("config", path, cap) ? path : NULL;
 }
 
 const char *config_model_path(const struct options *o)
@@ -73,7 +63,7 @@ bool config_read(struct options *o, struct error *e)
         return true;
     if (o->config_path)
         return ini_read(o->config_path, config_line, o, e);
-    if (user_config(path, sizeof path) && access(path, F_OK) == 0)
+    if (ini_user_path("config", path, sizeof path) && access(path, F_OK) == 0)
         return ini_read(path, config_line, o, e);
     if (access(FLAMETOP_SYSCONF_DIR "/config", F_OK) == 0)
         return ini_read(FLAMETOP_SYSCONF_DIR "/config", config_line, o, e);

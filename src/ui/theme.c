@@ -195,14 +195,10 @@ bool theme_parse(struct theme *t, const char *label, const char *text, struct er
 
 static bool read_theme(struct theme *t, const char *path, struct error *e)
 {
-    struct theme fresh;
-    theme_builtin(&fresh);
-    struct parser p = { .theme = &fresh };
-    if (!ini_read(path, on_setting, &p, e))
-        return false;
-    derive(&p);
-    *t = fresh;
-    return true;
+    struct buf text = { 0 };
+    bool ok = ini_read_file(path, &text, e) && theme_parse(t, path, buf_str(&text), e);
+    buf_done(&text);
+    return ok;
 }
 
 /* --- locations: the user's folder, the installed one, and the program itself --- */
@@ -229,15 +225,9 @@ static const char *find_text(const char *name)
 
 static bool theme_dir(int which, char *dst, size_t cap)
 {
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    int n = -1;
-    if (which == 1)
-        n = snprintf(dst, cap, "%s", FLAMETOP_THEME_DIR);
-    else if (config && config[0] == '/')
-        n = snprintf(dst, cap, "%s/flametop/themes", config);
-    else if (home && home[0] == '/')
-        n = snprintf(dst, cap, "%s/.config/flametop/themes", home);
-    return n > 0 && (size_t)n < cap;
+    if (which == 0)
+        return ini_user_path("themes", dst, cap);
+    return (size_t)snprintf(dst, cap, "%s", FLAMETOP_THEME_DIR) < cap;
 }
 
 static bool theme_file(const char *name, char *path, size_t cap)
