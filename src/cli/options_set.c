@@ -223,13 +223,6 @@ static bool set_default_stacks(struct options *o, const char *value, struct erro
     return true;
 }
 
-static bool set_cpus(struct options *o, const char *value, struct error *e)
-{
-    (void)e;
-    o->cpus = value;
-    return true;
-}
-
 static bool set_window(struct options *o, const char *value, struct error *e)
 {
     double seconds = 0;

@@ -114,6 +114,8 @@ unsigned app_search(struct app *a, int step);
 /* Stops reading a recording and keeps what was read. Returns false if none is being read, or it was
  * stopped before. */
 bool app_stop_reading(struct app *a);
+/* Returns the row under the cursor of the present view; 0 and "" if there is none. */
+struct ui_selection app_selection(struct app *a);
 unsigned app_act(struct app *a, enum action action); /* Runs a global action. */
 /* Switches to the present scope as changed by `set` and a text, and shows a message either way. CPUs, modes
  * and the like stay. */

@@ -73,19 +73,10 @@ static unsigned previous_view(struct app *a)
     return step_view(a, APP_VIEWS - 1);
 }
 
-static void selection(struct app *a, struct ui_selection *sel)
-{
-    const struct view_ops *ops = a->ops[a->view];
-    memset(sel, 0, sizeof *sel);
-    if (ops->selection && a->states[a->view])
-        ops->selection(a->states[a->view], a, sel);
-}
-
 unsigned app_annotate(struct app *a)
 {
-    struct ui_selection sel;
+    struct ui_selection sel = app_selection(a);
     char key[16];
-    selection(a, &sel);
     if (!sel.func_key || annotate_has_code(&a->data, sel.func_key))
         return app_show_view(a, APP_VIEW_ANNOTATE, true);
     return app_message(a, "%s has no code to show, so here are its callers: %s says why, and what to do",
@@ -95,9 +86,7 @@ unsigned app_annotate(struct app *a)
 
 static unsigned callers(struct app *a)
 {
-    struct ui_selection sel;
-    selection(a, &sel);
-    if (!sel.func_key)
+    if (!app_selection(a).func_key)
         return app_message(a, "no function selected: no callers to show");
     return app_show_view(a, APP_VIEW_CALLGRAPH, true);
 }
@@ -146,9 +135,8 @@ static unsigned idle(struct app *a)
 
 static unsigned zoom_module(struct app *a)
 {
-    struct ui_selection sel;
+    struct ui_selection sel = app_selection(a);
     struct zoom z = { .kind = ZOOM_MODULE };
-    selection(a, &sel);
     if (!sel.module[0])
         return app_message(a, "no function selected: no module to zoom into");
     (void)snprintf(z.text, sizeof z.text, "%s", sel.module);
@@ -162,8 +150,7 @@ static unsigned zoom_thread(struct app *a)
         [VIEW_GROUP_MODULE] = -1,    [VIEW_GROUP_PROCESS] = ZOOM_PROCESS,  [VIEW_GROUP_THREAD] = ZOOM_THREAD,
         [VIEW_GROUP_CPU] = ZOOM_CPU, [VIEW_GROUP_CGROUP] = ZOOM_CGROUP,    [VIEW_GROUP_CGROUP_SYMBOL] = -1,
     };
-    struct ui_selection sel;
-    selection(a, &sel);
+    struct ui_selection sel = app_selection(a);
     bool comm = a->ops[a->view]->by_comm && a->query.group == VIEW_GROUP_SYMBOL && sel.is_group;
     int kind = comm ? ZOOM_COMM : kinds[a->query.group];
     if (kind < 0 || !sel.group || sel.group >= a->data.n_groups)

@@ -137,6 +137,15 @@ unsigned app_search(struct app *a, int step)
 
 /* --- views --- */
 
+struct ui_selection app_selection(struct app *a)
+{
+    const struct view_ops *ops = a->ops[a->view];
+    struct ui_selection sel = { 0 };
+    if (ops->selection && a->states[a->view])
+        ops->selection(a->states[a->view], a, &sel);
+    return sel;
+}
+
 static void hide_view(struct app *a)
 {
     const struct view_ops *ops = a->ops[a->view];
@@ -148,10 +157,7 @@ unsigned app_show_view(struct app *a, uint32_t view, bool drill)
 {
     if (view == a->view)
         return APP_HANDLED;
-    const struct view_ops *from = a->ops[a->view];
-    memset(&a->pending, 0, sizeof a->pending);
-    if (from->selection && a->states[a->view])
-        from->selection(a->states[a->view], a, &a->pending);
+    a->pending = app_selection(a);
     steps_push(a, drill ? STEP_OPEN : STEP_VIEW);
     hide_view(a);
     /* without a choice of the user, the view starts at its own default */

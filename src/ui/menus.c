@@ -377,13 +377,10 @@ static void thread_destroy(void *ctx)
 
 unsigned menu_zoom_thread(struct app *a)
 {
-    struct ui_selection sel = { 0 };
-    const struct view_ops *ops = a->ops[a->view];
+    struct ui_selection sel = app_selection(a);
     char title[160] = "Threads";
     if (!a->data.result.samples)
         return app_message(a, "no samples here: no thread to zoom into");
-    if (ops->selection)
-        ops->selection(a->states[a->view], a, &sel);
     struct thread_menu *m = mem_zalloc(sizeof *m);
     m->query = a->query;
     m->query.group = VIEW_GROUP_THREAD;

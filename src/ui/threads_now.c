@@ -317,10 +317,7 @@ static unsigned confirm(struct app *a, uint32_t pid)
 /* Returns the process of the row under the cursor; 0: the row is of no process. */
 static uint32_t process_of_row(struct app *a)
 {
-    const struct view_ops *ops = a->ops[a->view];
-    struct ui_selection sel = { 0 };
-    if (ops->selection && a->states[a->view])
-        ops->selection(a->states[a->view], a, &sel);
+    struct ui_selection sel = app_selection(a);
     if (sel.tid)
         return scope_process_of(sel.tid);
     if (!sel.group || sel.group >= a->data.n_groups)
