@@ -82,6 +82,15 @@ void list_go(struct list *l, uint32_t row, list_key_fn *key, const void *ctx)
     l->restarted = false;
 }
 
+bool list_click(struct list *l, int line, list_key_fn *key, const void *ctx)
+{
+    uint32_t row;
+    bool found = list_row_at(l, line, &row);
+    if (found)
+        list_go(l, row, key, ctx);
+    return found;
+}
+
 void list_choose(struct list *l, uint32_t row, list_key_fn *key, const void *ctx)
 {
     list_go(l, row, key, ctx);

@@ -306,11 +306,7 @@ unsigned log_table_act(struct log_table *t, struct app *a, enum action action)
 
 bool log_table_click(struct log_table *t, int row)
 {
-    uint32_t i;
-    if (!list_row_at(&t->list, row - 2, &i))
-        return false;
-    list_go(&t->list, i, row_key, t);
-    return true;
+    return list_click(&t->list, row - 2, row_key, t);
 }
 
 static bool row_matches(const void *ctx, uint32_t row, const char *needle)

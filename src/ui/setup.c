@@ -239,11 +239,9 @@ static unsigned setup_key(struct dialog *d, struct app *a, uint32_t key)
 static unsigned setup_click(struct dialog *d, struct app *a, int row, int col, bool twice)
 {
     struct setup *u = (struct setup *)d;
-    uint32_t i;
     bool inside = col >= u->rows.x && col < u->rows.x + u->rows.cols;
-    if (!inside || !list_row_at(&u->list, row - u->rows.y, &i))
+    if (!inside || !list_click(&u->list, row - u->rows.y, row_key, NULL))
         return APP_HANDLED;
-    list_go(&u->list, i, row_key, NULL);
     return APP_REDRAW | (twice ? change(u, a, 1) : 0);
 }
 

@@ -146,7 +146,7 @@ static unsigned list_key(struct dialog *d, struct app *a, uint32_t key)
     return cancels ? app_message(a, "cancelled: process %u runs on", t->pid) : (unsigned)APP_REDRAW;
 }
 
-static unsigned list_click(struct dialog *d, struct app *a, int row, int col, bool twice)
+static unsigned threads_click(struct dialog *d, struct app *a, int row, int col, bool twice)
 {
     struct threads_list *t = (struct threads_list *)d;
     uint32_t at;
@@ -294,7 +294,7 @@ static unsigned open_list(void *ctx, struct app *a)
                                            .draw = list_draw,
                                            .tick = list_tick,
                                            .waits = list_waits,
-                                           .click = list_click,
+                                           .click = threads_click,
                                            .draw_bar = list_draw_bar,
                                            .destroy = list_destroy };
     struct threads_list *t = mem_zalloc(sizeof *t);

@@ -319,10 +319,8 @@ static unsigned click(void *view, struct app *a, int row, int col, bool twice)
         enum column c;
         return table_columns_at(&l, col, &c) ? set_sort(t, c) : (unsigned)APP_HANDLED;
     }
-    uint32_t i;
-    if (!list_row_at(&t->list, row - 1, &i))
+    if (!list_click(&t->list, row - 1, row_key, t))
         return APP_HANDLED;
-    list_go(&t->list, i, row_key, t);
     return APP_REDRAW | (twice ? drill(t, a) : 0);
 }
 

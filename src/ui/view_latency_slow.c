@@ -187,11 +187,9 @@ static unsigned slow_act(struct latency_view *w, struct app *a, enum action acti
 
 static unsigned slow_click(struct latency_view *w, struct app *a, int row, int col, bool twice)
 {
-    uint32_t i;
     (void)col;
-    if (!list_row_at(&w->slow.list, row - 2, &i))
+    if (!list_click(&w->slow.list, row - 2, row_key, w))
         return APP_HANDLED;
-    list_go(&w->slow.list, i, row_key, w);
     return APP_REDRAW | (twice ? drill(w, a) : 0);
 }
 

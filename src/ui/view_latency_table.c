@@ -210,11 +210,9 @@ static unsigned table_act(struct latency_view *w, struct app *a, enum action act
 
 static unsigned table_click(struct latency_view *w, struct app *a, int row, int col, bool twice)
 {
-    uint32_t i;
     (void)col;
-    if (!list_row_at(&w->list, row - 1, &i))
+    if (!list_click(&w->list, row - 1, latency_row_key, w))
         return APP_HANDLED;
-    list_go(&w->list, i, latency_row_key, w);
     return APP_REDRAW | (twice ? drill(w, a) : 0);
 }
 

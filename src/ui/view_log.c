@@ -461,13 +461,11 @@ static unsigned log_act(void *v, struct app *a, enum action action)
 static unsigned log_click(void *v, struct app *a, int row, int col, bool twice)
 {
     struct log_view *w = v;
-    uint32_t i;
     (void)col;
     if (is_grouped(w))
         return log_table_click(&w->table, row) ? APP_REDRAW | (twice ? show_group(w, a) : 0) : APP_HANDLED;
-    if (!list_row_at(&w->list, row - 2, &i))
+    if (!list_click(&w->list, row - 2, row_key, w))
         return APP_HANDLED;
-    list_go(&w->list, i, row_key, w);
     w->stays = true;
     return APP_REDRAW | (twice ? drill(w, a) : 0);
 }

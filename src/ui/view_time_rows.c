@@ -362,10 +362,9 @@ static bool column_at(const struct time_rows *r, const struct app *a, int col, u
 static unsigned rows_click(struct time_view *v, struct app *a, int row, int col, bool twice)
 {
     struct time_rows *r = &v->rows;
-    uint32_t at, column;
-    if (!list_row_at(&r->list, row - 1, &at))
+    uint32_t column;
+    if (!list_click(&r->list, row - 1, row_key, r))
         return APP_HANDLED;
-    list_go(&r->list, at, row_key, r);
     r->placed = column_at(r, a, col, &column);
     if (r->placed)
         r->cursor_ns = time_axis_ns(&r->axis, column);
@@ -375,11 +374,11 @@ static unsigned rows_click(struct time_view *v, struct app *a, int row, int col,
 static unsigned rows_drag(struct time_view *v, struct app *a, int row, int col, int to_row, int to_col)
 {
     struct time_rows *r = &v->rows;
-    uint32_t x, y, at;
+    uint32_t x, y;
     (void)to_row;
-    if (!column_at(r, a, col, &x) || !column_at(r, a, to_col, &y) || !list_row_at(&r->list, row - 1, &at))
+    if (!column_at(r, a, col, &x) || !column_at(r, a, to_col, &y) ||
+        !list_click(&r->list, row - 1, row_key, r))
         return APP_HANDLED;
-    list_go(&r->list, at, row_key, r);
     r->placed = r->marking = true;
     r->mark_ns = time_axis_ns(&r->axis, x);
     r->cursor_ns = time_axis_ns(&r->axis, y);

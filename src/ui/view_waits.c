@@ -376,11 +376,9 @@ static unsigned waits_act(void *v, struct app *a, enum action action)
 static unsigned waits_click(void *v, struct app *a, int row, int col, bool twice)
 {
     struct waits_view *w = v;
-    uint32_t i;
     (void)col;
-    if (!list_row_at(&w->list, row - 2, &i))
+    if (!list_click(&w->list, row - 2, row_key, w))
         return APP_HANDLED;
-    list_go(&w->list, i, row_key, w);
     return APP_REDRAW | (twice ? drill(w, a) : 0);
 }
 
