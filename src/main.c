@@ -39,14 +39,13 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/completions.h"
 #include "export/export.h"
 #include "cli/options.h"
+#include "perfdata/spool.h"
 #include "process/opener.h"
 #include "symbols/jvm.h"
 #include "symbols/livestacks.h"
 #include "symbols/probes.h"
-#include "cli/waiting.h"
 
 #define EXIT_USAGE 2
 

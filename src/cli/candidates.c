@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/completions.h"
+#include "cli/options.h"
 #include "export/script.h"
 #include "perf/cpus.h"
 #include "perf/event.h"

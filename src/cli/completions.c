@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/completions.h"
+#include "cli/options.h"
 
 /* The kinds of an option's argument. KIND_ASK: candidates come from flametop --complete. */
 enum kind { KIND_NONE, KIND_TEXT, KIND_WORDS, KIND_FILE, KIND_FOLDER, KIND_ASK };

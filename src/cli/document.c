@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/completions.h"
-#include "export/export.h"
+#include "cli/options.h"
 
 /* ---- mdoc ---- */
 

@@ -126,6 +126,20 @@ void options_help(struct buf *out);
 
 /* document.c: generates the manual, the keys or completions. format: a word of --generate. */
 bool document_generate(const char *format, struct buf *out, struct error *e);
+/* completions.c: append the completion script of a shell, with the options and their fixed words. */
+void completions_bash(struct buf *out);
+void completions_zsh(struct buf *out);
+void completions_fish(struct buf *out);
+/* candidates.c: true if --complete has candidates for this option, which depend on the system. */
+bool candidates_known(enum option_id id);
+/* Appends the candidates for a text such as "event=cycles,sched:", one per line: the value, a tab, its
+ * description. Only the last part of a list is completed; the parts before it are repeated in each value. An
+ * unknown option has no candidates. */
+void candidates_print(const char *option_and_text, struct buf *out);
+/* waiting.c: call these before and after a recording is opened. If reading takes long, there is a progress
+ * line, and ^C stops the reading instead of the program: what was read is used. */
+const struct spool_wait *waiting_begin(void);
+void waiting_end(void);
 /* batch.c: runs a session without a screen; returns the exit status */
 int batch_run(struct session *s, const struct options *o, struct error *e);
 /* batch_counters.c: prints updates of the counters view; returns the exit status */

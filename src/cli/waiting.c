@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Shows a progress line while a recording is read from a pipe or decompressed, before there is a screen. ^C
  * stops reading, and what was read is shown. */
-#include "cli/waiting.h"
-
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,6 +8,8 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cli/options.h"
+#include "perfdata/spool.h"
 
 #define SAY_NS (200 * NS_PER_MS)
 

@@ -7,7 +7,6 @@
 #include "ui/dialog.h"
 #include "ui/menus.h"
 #include "ui/picker.h"
-#include "ui/threads_now.h"
 #include "ui/view_ops.h"
 
 /* --- search --- */

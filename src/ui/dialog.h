@@ -48,5 +48,8 @@ unsigned dialog_review(struct app *a, const char *title, const char *text, const
                        unsigned (*yes)(void *ctx, struct app *a), void (*done)(void *ctx), void *ctx);
 unsigned dialog_help(struct app *a);
 unsigned dialog_setup(struct app *a);
+/* Threads now: asks, then shows the threads of the selected row's process; of the process that is zoomed into
+ * or sampled; else of one that the user picks. */
+unsigned threads_now(struct app *a);
 
 #endif

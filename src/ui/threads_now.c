@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "ui/threads_now.h"
-
+/* The dialog "threads now": the threads of one process at this moment, with their stacks. */
 #include <stdio.h>
 #include <string.h>
 
