@@ -2,10 +2,10 @@
 #include "ui/term_grid.h"
 
 #include <string.h>
+#include <wchar.h>
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "ui/term_cells.h"
 
 static uint32_t cell_of(uint32_t ch, unsigned style)
 {
@@ -53,27 +53,45 @@ static void cut_halves(const struct term_grid *g, uint32_t *row, int x, int cols
         row[x + cols] = cell_of(' ', row[x + cols] >> TERM_GRID_STYLE);
 }
 
+/* Returns how many of the first characters are printable ASCII, at most `most`. */
+static int ascii_length(const char *text, int most)
+{
+    int n = 0;
+    while (n < most && text[n] >= 0x20 && text[n] < 0x7f)
+        n++;
+    return n;
+}
+
+/* Puts a character of that width. Characters whose width the terminal may see differently would shift the
+ * line, and those it cannot show would garble it: they become '?'. */
+static void put_character(uint32_t *cells, uint32_t ch, int width, unsigned style, bool unicode)
+{
+    bool shows = unicode && wcwidth((wchar_t)ch) == width;
+    for (int i = 0; i < width; i++)
+        cells[i] = cell_of(!shows ? '?' : i ? 0 : ch, style);
+}
+
 int term_grid_text(struct term_grid *g, int y, int x, int cols, unsigned style, const char *text,
                    bool unicode)
 {
-    struct term_cells cells;
+    const char *end = text + strlen(text);
     int used = 0;
     cols = clip(g, y, x, cols);
-    while (used < cols && *text) {
-        term_cells_of(&cells, text, cols - used, unicode);
-        if (!cells.len)
+    while (used < cols && text < end) {
+        uint32_t *row = row_of(g, g->now, y), ch;
+        int ascii = ascii_length(text, cols - used);
+        size_t bytes = ascii ? (size_t)ascii : text_decode(text, (size_t)(end - text), &ch);
+        int width = ascii ? ascii : text_char_width(ch);
+        if (width > cols - used)
             break;
-        uint32_t *row = row_of(g, g->now, y) + x + used;
-        if (cells.cols)
-            cut_halves(g, row - x - used, x + used, cells.cols);
-        for (int i = 0; i < cells.n; i++) {
-            uint32_t ch = (uint32_t)cells.text[i];
-            *row++ = cell_of(ch, style);
-            if (ch >= 0x80 && text_char_width(ch) == 2)
-                *row++ = cell_of(0, style);
-        }
-        used += cells.cols;
-        text += cells.len;
+        if (width)
+            cut_halves(g, row, x + used, width);
+        for (int i = 0; i < ascii; i++) /* fast path */
+            row[x + used + i] = cell_of((unsigned char)text[i], style);
+        if (!ascii)
+            put_character(row + x + used, ch, width, style, unicode);
+        used += width;
+        text += bytes;
     }
     return used;
 }

@@ -123,6 +123,29 @@ FIXTURE_TEST(nothing_is_drawn_beyond_the_edges)
     assert_sent(1, "-", "1");
 }
 
+FIXTURE_TEST(text_is_truncated_to_the_columns)
+{
+    assert_int_equal(term_grid_text(&g, 0, 0, 4, 1, "abcdef", true), 4);
+    assert_cells(g.now, COLS, "abcd        ", "111199999999");
+    assert_int_equal(term_grid_text(&g, 1, 0, 4, 1, "ab", true), 2);
+    assert_int_equal(term_grid_text(&g, 1, 0, 4, 1, "", true), 0);
+    assert_int_equal(term_grid_text(&g, 2, 0, 2, 1, "a" WIDE "z", true), 1);
+    assert_int_equal(term_grid_text(&g, 2, 1, 1, 1, WIDE, true), 0);
+    assert_cells(g.now + (ptrdiff_t)2 * COLS, COLS, "a           ", "199999999999");
+}
+
+FIXTURE_TEST(without_unicode_cells_are_question_marks)
+{
+    assert_int_equal(term_grid_text(&g, 0, 0, 10, 1, "\xc3\xa9" WIDE "x", false), 4);
+    assert_cells(g.now, COLS, "???x        ", "111199999999");
+}
+
+FIXTURE_TEST(control_characters_never_reach_the_terminal)
+{
+    (void)term_grid_text(&g, 0, 0, COLS, 1, "a\033[2J\177\x01z", true);
+    assert_cells(g.now, COLS, "a[2Jz       ", "111119999999");
+}
+
 FIXTURE_TEST(a_wide_character_fills_two_cells_and_its_row_is_sent_whole)
 {
     show_frame();
