@@ -107,7 +107,9 @@ static void ask_session(struct app *a)
     a->view_goes_on = false;
     if (ops->update)
         ops->update(a->states[a->view], a);
-    if (a->restores && ops->restore)
+    if (a->restores && ops->row_key)
+        list_restore(view_list(ops, a->states[a->view]), &a->restore, ops->row_key, a->states[a->view]);
+    else if (a->restores && ops->restore)
         ops->restore(a->states[a->view], a, &a->restore);
     a->restores = false;
     if (!a->pending_select)

@@ -120,13 +120,16 @@ enum style app_class_style(enum symbol_class c)
 unsigned app_search(struct app *a, int step)
 {
     const struct view_ops *ops = a->ops[a->view];
+    void *v = a->states[a->view];
     char key[16];
-    if (!ops->search || !a->states[a->view])
+    if (!v || (!ops->search && !ops->row_matches))
         return app_message(a, "this view has no search");
     if (!a->search[0])
         return app_message(a, "nothing to search for yet: %s starts a search",
                            keymap_first(a->keymap, ACTION_SEARCH, key));
-    enum search_found found = ops->search(a->states[a->view], a, step);
+    enum search_found found =
+        ops->search ? ops->search(v, a, step)
+                    : list_find(view_list(ops, v), step, a->search, ops->row_matches, ops->row_key, v);
     if (found == SEARCH_NONE)
         return app_message(a, "nothing matches \"%s\"", a->search);
     if (found == SEARCH_WENT_ROUND)

@@ -150,7 +150,7 @@ static unsigned search_done(void *ctx, struct app *a, const char *text)
 
 unsigned ask_search(struct app *a)
 {
-    if (!a->ops[a->view]->search)
+    if (!a->ops[a->view]->search && !a->ops[a->view]->row_matches)
         return app_message(a, "this view has no search");
     memcpy(a->typed_before, a->search, sizeof a->typed_before);
     steps_note(a, STEP_SEARCH, &a->typed_from);

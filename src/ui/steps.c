@@ -12,7 +12,9 @@ void steps_note(struct app *a, enum step_kind kind, struct step *out)
     out->kind = kind;
     out->view = a->view;
     out->query = a->query;
-    if (ops->save && a->states[a->view])
+    if (ops->row_key && a->states[a->view])
+        list_save(view_list(ops, a->states[a->view]), &out->position);
+    else if (ops->save && a->states[a->view])
         ops->save(a->states[a->view], a, &out->position);
 }
 

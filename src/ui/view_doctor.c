@@ -187,20 +187,6 @@ static void doctor_selection(void *v, struct app *a, struct ui_selection *out)
         snprintf(out->module, sizeof out->module, "%s", d->doctor.rows.items[d->list.cursor].module);
 }
 
-static void doctor_save(void *v, struct app *a, struct view_position *out)
-{
-    const struct doctor_view *d = v;
-    (void)a;
-    list_save(&d->list, out);
-}
-
-static void doctor_restore(void *v, struct app *a, const struct view_position *position)
-{
-    struct doctor_view *d = v;
-    (void)a;
-    list_restore(&d->list, position, row_key, d);
-}
-
 static unsigned doctor_click(void *v, struct app *a, int row, int col, bool twice)
 {
     struct doctor_view *d = v;
@@ -217,12 +203,6 @@ static bool row_matches(const void *ctx, uint32_t i, const char *needle)
     const struct doctor_row *row = &d->doctor.rows.items[i];
     return text_find_nocase(row->module, needle) || text_find_nocase(row->process, needle) ||
            text_find_nocase(row->cause, needle) || text_find_nocase(row->fix, needle);
-}
-
-static enum search_found doctor_search(void *v, struct app *a, int step)
-{
-    struct doctor_view *d = v;
-    return list_find(&d->list, step, a->search, row_matches, row_key, d);
 }
 
 static void doctor_describe(void *v, struct app *a, char *dst, size_t cap)
@@ -250,8 +230,8 @@ const struct view_ops view_doctor_ops = {
     .act = doctor_act,
     .click = doctor_click,
     .selection = doctor_selection,
-    .save = doctor_save,
-    .restore = doctor_restore,
-    .search = doctor_search,
+    .list = offsetof(struct doctor_view, list),
+    .row_key = row_key,
+    .row_matches = row_matches,
     .describe = doctor_describe,
 };

@@ -167,20 +167,6 @@ static void selection(void *view, struct app *a, struct ui_selection *out)
     }
 }
 
-static void save(void *view, struct app *a, struct view_position *out)
-{
-    const struct table *t = view;
-    (void)a;
-    list_save(&t->list, out);
-}
-
-static void restore(void *view, struct app *a, const struct view_position *position)
-{
-    struct table *t = view;
-    (void)a;
-    list_restore(&t->list, position, row_key, t);
-}
-
 static unsigned select_function(void *view, struct app *a, const struct ui_selection *sel, bool drill)
 {
     struct table *t = view;
@@ -335,12 +321,6 @@ static bool row_matches(const void *ctx, uint32_t row, const char *needle)
            text_find_nocase(table_row_group(&t->rows, r), needle);
 }
 
-static enum search_found search(void *view, struct app *a, int step)
-{
-    struct table *t = view;
-    return list_find(&t->list, step, a->search, row_matches, row_key, t);
-}
-
 const struct view_ops view_functions_ops = {
     .intro = "SELF% is the share of samples in the function itself, TOTAL% in the function and its callees. "
              "Idle time is excluded. Enter shows a function's instructions, i its callers (next to the table "
@@ -360,9 +340,9 @@ const struct view_ops view_functions_ops = {
     .act = act,
     .click = click,
     .selection = selection,
-    .save = save,
-    .restore = restore,
+    .list = offsetof(struct table, list),
+    .row_key = row_key,
+    .row_matches = row_matches,
     .select = select_function,
-    .search = search,
     .describe = describe,
 };

@@ -38,6 +38,11 @@ struct view_ops {
     /* The mouse was pressed at one cell and released at another, both in that area. */
     unsigned (*drag)(void *v, struct app *a, int row, int col, int to_row, int to_col);
     void (*selection)(void *v, struct app *a, struct ui_selection *out);
+    /* A view that is one list: the app saves, restores and searches it. The three functions for that are then
+     * NULL. */
+    size_t list; /* offset of the list in the state */
+    list_key_fn *row_key;
+    list_match_fn *row_matches;
     /* Save and restore the position; restore is called after update, and the result's rows may have
      * changed. */
     void (*save)(void *v, struct app *a, struct view_position *out);
@@ -49,6 +54,11 @@ struct view_ops {
     /* Describes the view for the line of tabs: "by symbol, sorted by self". Short. */
     void (*describe)(void *v, struct app *a, char *dst, size_t cap);
 };
+
+static inline struct list *view_list(const struct view_ops *ops, void *v)
+{
+    return (struct list *)((char *)v + ops->list);
+}
 
 #define VIEW(number, id, name, ...) extern const struct view_ops view_##name##_ops;
 #include "ui/actions.def"

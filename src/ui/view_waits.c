@@ -382,32 +382,12 @@ static unsigned waits_click(void *v, struct app *a, int row, int col, bool twice
     return APP_REDRAW | (twice ? drill(w, a) : 0);
 }
 
-static void waits_save(void *v, struct app *a, struct view_position *out)
-{
-    const struct waits_view *w = v;
-    (void)a;
-    list_save(&w->list, out);
-}
-
-static void waits_restore(void *v, struct app *a, const struct view_position *position)
-{
-    struct waits_view *w = v;
-    (void)a;
-    list_restore(&w->list, position, row_key, w);
-}
-
 static bool row_matches(const void *ctx, uint32_t i, const char *needle)
 {
     const struct waits_view *w = ctx;
     const struct wait_row *r = &w->rows.rows[i];
     return text_find_nocase(r->name, needle) || text_find_nocase(r->module, needle) ||
            text_find_nocase(wait_reason_title(r->reason), needle);
-}
-
-static enum search_found waits_search(void *v, struct app *a, int step)
-{
-    struct waits_view *w = v;
-    return list_find(&w->list, step, a->search, row_matches, row_key, w);
 }
 
 const struct view_ops view_waits_ops = {
@@ -434,8 +414,8 @@ const struct view_ops view_waits_ops = {
     .draw = waits_draw,
     .act = waits_act,
     .click = waits_click,
-    .save = waits_save,
-    .restore = waits_restore,
-    .search = waits_search,
+    .list = offsetof(struct waits_view, list),
+    .row_key = row_key,
+    .row_matches = row_matches,
     .describe = waits_describe,
 };
