@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "export/export.h"
 #include "process/module.h"
 #include "process/world.h"
@@ -41,7 +42,7 @@ struct thread {
     bool java;
 };
 struct line {
-    uint64_t key;          /* the bytes of the text that are compared in the current sorting step */
+    uint64_t key;          /* first: the bytes of the text that are compared in the current sorting step */
     uint64_t start, count; /* start: offset in `texts` */
 };
 
@@ -227,12 +228,6 @@ struct part { /* a range of lines with the same first `depth` bytes */
     uint32_t first, n, depth;
 };
 
-static int by_key(const void *a, const void *b)
-{
-    uint64_t x = ((const struct line *)a)->key, y = ((const struct line *)b)->key;
-    return x < y ? -1 : x > y;
-}
-
 /* Sets the keys of a part. Returns false if all are the same. */
 static bool keys_differ(struct folding *f, struct part p)
 {
@@ -256,7 +251,7 @@ static void sort_lines(struct folding *f)
     while (parts.n) {
         struct part p = parts.items[--parts.n];
         if (keys_differ(f, p))
-            qsort(f->lines.items + p.first, p.n, sizeof *f->lines.items, by_key);
+            qsort(f->lines.items + p.first, p.n, sizeof *f->lines.items, search_compare_u64);
         for (uint32_t i = p.first, first; i < p.first + p.n;) {
             for (first = i; i < p.first + p.n && f->lines.items[i].key == f->lines.items[first].key; i++)
                 ;

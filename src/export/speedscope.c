@@ -17,8 +17,8 @@
 
 #define DEPTH_MAX 4096
 
-struct track { /* a thread */
-    uint64_t key;
+struct track {       /* a thread */
+    uint64_t key;    /* first: they are sorted by it */
     uint32_t thread; /* its newest version */
     VEC(uint32_t) samples;
 };
@@ -33,12 +33,6 @@ struct chart {
 };
 
 /* ---- threads ---- */
-
-static int by_key(const void *a, const void *b)
-{
-    const struct track *x = a, *y = b;
-    return x->key < y->key ? -1 : x->key > y->key;
-}
 
 static void find_hold(struct chart *c)
 {
@@ -70,7 +64,7 @@ static void find_tracks(struct chart *c)
     }
     map_done(&index);
     if (c->tracks.n)
-        qsort(c->tracks.items, c->tracks.n, sizeof *c->tracks.items, by_key);
+        qsort(c->tracks.items, c->tracks.n, sizeof *c->tracks.items, search_compare_u64);
     find_hold(c);
 }
 
