@@ -28,7 +28,7 @@ static const struct value_group *row_at(const struct log_table *t, uint32_t row)
     return row ? t->groups.rows[row - 1] : t->groups.all;
 }
 
-static uint64_t row_key(const void *ctx, uint32_t row)
+uint64_t log_table_key(const void *ctx, uint32_t row)
 {
     const struct log_table *t = ctx;
     return row ? row_at(t, row)->hash : 0;
@@ -85,7 +85,7 @@ void log_table_update(struct log_table *t, struct app *a, const struct view_quer
         t->groups.n = 0;
     if (t->order != BY_COUNT && t->groups.n)
         order_rows(t->groups.rows, t->groups.n, sizeof *t->groups.rows, belongs_before, t->order);
-    list_update(&t->list, t->groups.n ? (uint32_t)t->groups.n + 1 : 0, row_key, t);
+    list_update(&t->list, t->groups.n ? (uint32_t)t->groups.n + 1 : 0, log_table_key, t);
 }
 
 void log_table_hide(struct log_table *t)
@@ -300,13 +300,13 @@ unsigned log_table_act(struct log_table *t, struct app *a, enum action action)
     case ACTION_SORT_RIGHT:
         return log_table_sort(t, a, order_beside(t, 1));
     default:
-        return list_act(&t->list, action, row_key, t) ? APP_REDRAW : APP_IGNORED;
+        return list_act(&t->list, action, log_table_key, t) ? APP_REDRAW : APP_IGNORED;
     }
 }
 
 bool log_table_click(struct log_table *t, int row)
 {
-    return list_click(&t->list, row - 2, row_key, t);
+    return list_click(&t->list, row - 2, log_table_key, t);
 }
 
 static bool row_matches(const void *ctx, uint32_t row, const char *needle)
@@ -321,15 +321,5 @@ static bool row_matches(const void *ctx, uint32_t row, const char *needle)
 
 enum search_found log_table_search(struct log_table *t, struct app *a, int step)
 {
-    return list_find(&t->list, step, a->search, row_matches, row_key, t);
-}
-
-void log_table_save(const struct log_table *t, struct view_position *out)
-{
-    list_save(&t->list, out);
-}
-
-void log_table_restore(struct log_table *t, const struct view_position *position)
-{
-    list_restore(&t->list, position, row_key, t);
+    return list_find(&t->list, step, a->search, row_matches, log_table_key, t);
 }

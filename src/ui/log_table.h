@@ -11,10 +11,11 @@ struct log_table {        /* zero-initialise */
     struct log_by by;     /* n 0: the log is not grouped */
     struct log_by before; /* the last grouping, for the key that shows the groups again */
     struct log_groups groups;
-    struct list list; /* row 0: all; then those of groups */
+    struct list list; /* row 0: all; then those of groups. Its keys: log_table_key */
     int order;
     struct error error;
 };
+uint64_t log_table_key(const void *table, uint32_t row);
 /* Queries the groups of the samples that pass the filter. */
 void log_table_update(struct log_table *t, struct app *a, const struct view_query *q,
                       const struct log_filter *filter);
@@ -32,8 +33,6 @@ enum search_found log_table_search(struct log_table *t, struct app *a, int step)
 void log_table_describe(const struct log_table *t, char *dst, size_t cap);
 /* The group under the cursor; NULL: the row of all, or there is none. */
 const struct value_group *log_table_group(const struct log_table *t);
-void log_table_save(const struct log_table *t, struct view_position *out);
-void log_table_restore(struct log_table *t, const struct view_position *position);
 void log_table_hide(struct log_table *t);
 
 /* Picks one or two fields to group by, or with `value` a field with numbers to sum; `take` gets the new

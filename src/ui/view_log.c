@@ -496,13 +496,11 @@ static void log_save(void *v, struct app *a, struct view_position *out)
 {
     struct log_view *w = v;
     (void)a;
-    if (is_grouped(w)) {
-        log_table_save(&w->table, out);
+    list_save(is_grouped(w) ? &w->table.list : &w->list, out);
+    if (is_grouped(w))
         out->order = number_groups(w);
-    } else {
-        list_save(&w->list, out);
+    else
         out->moved = w->stays;
-    }
     snprintf(out->subject.function, sizeof out->subject.function, "%s", w->filter);
 }
 
@@ -521,7 +519,7 @@ static void log_restore(void *v, struct app *a, const struct view_position *posi
         log_update(w, a);
     }
     if (is_grouped(w)) {
-        log_table_restore(&w->table, position);
+        list_restore(&w->table.list, position, log_table_key, &w->table);
         return;
     }
     w->stays = position->moved;
