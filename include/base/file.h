@@ -17,6 +17,8 @@ bool file_read(const char *path, size_t max, struct buf *b, struct error *e);
 bool file_read_at(int dirfd, const char *path, size_t max, struct buf *b, struct error *e);
 /* Reads from the descriptor's position to its end; `name` is for messages. */
 bool file_read_fd(int fd, const char *name, size_t max, struct buf *b, struct error *e);
+/* pread(2) until n bytes are read, or the end of the file or an error. Returns the bytes read. */
+size_t file_read_from(int fd, void *bytes, size_t n, uint64_t offset);
 bool file_read_u64(const char *path, uint64_t *v); /* a number in a small file, decimal or 0x… */
 bool file_is_elf(int fd);                          /* by its first bytes; does not move the file position */
 

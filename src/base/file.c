@@ -61,6 +61,20 @@ bool file_read(const char *path, size_t max, struct buf *b, struct error *e)
     return file_read_at(AT_FDCWD, path, max, b, e);
 }
 
+size_t file_read_from(int fd, void *bytes, size_t n, uint64_t offset)
+{
+    size_t done = 0;
+
+    while (done < n) {
+        ssize_t got = pread(fd, (char *)bytes + done, n - done, (off_t)(offset + done));
+
+        if (got == 0 || (got < 0 && errno != EINTR))
+            break;
+        done += got > 0 ? (size_t)got : 0;
+    }
+    return done;
+}
+
 /* Parses one number, followed by nothing but white space. */
 static bool parse_u64(const char *s, uint64_t *v)
 {

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/guard.h"
 #include "base/mem.h"
 
@@ -125,15 +126,7 @@ bool input_shrank(struct input *in)
 
 static size_t read_at(struct input *in, uint64_t offset, uint8_t *dst, size_t n)
 {
-    size_t got = 0;
-    while (got < n) {
-        ssize_t r = pread(in->fd, dst + got, n - got, (off_t)(offset + got));
-        if (r < 0 && errno == EINTR)
-            continue;
-        if (r <= 0)
-            break;
-        got += (size_t)r;
-    }
+    size_t got = file_read_from(in->fd, dst, n, offset);
     if (got < n)
         in->shrank = true;
     return got;

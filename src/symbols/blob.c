@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbols/blob.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -38,21 +37,6 @@ void *blob_new(size_t n)
     return count(mem_try_resize(NULL, n, 1), n);
 }
 
-static bool read_all(int fd, uint64_t offset, char *to, size_t n)
-{
-    while (n) {
-        ssize_t got = pread(fd, to, n, (off_t)offset);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        to += got;
-        offset += (uint64_t)got;
-        n -= (size_t)got;
-    }
-    return true;
-}
-
 const void *blob_read(int fd, uint64_t offset, size_t n)
 {
     void *p;
@@ -60,7 +44,7 @@ const void *blob_read(int fd, uint64_t offset, size_t n)
     if (blob_is_mapped(n))
         return count(mmap(NULL, n, PROT_READ, MAP_SHARED, fd, (off_t)offset), n);
     p = n ? blob_new(n) : NULL;
-    if (p && read_all(fd, offset, p, n))
+    if (p && file_read_from(fd, p, n, offset) == n)
         return p;
     blob_free(p, n);
     return NULL;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The worker's side of WORKER_CODE: finds the requested bytes in the file and disassembles them. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "symbols/codeformat.h"
 #include "symbols/disasm.h"
@@ -23,16 +22,11 @@ struct found {
 static bool read_memory(int fd, size_t n, struct buf *out, struct error *e)
 {
     uint8_t *bytes = mem_try_array(n, 1);
-    size_t have = 0;
-    ssize_t got = 1;
+    size_t have;
 
     if (!bytes)
         return error_set(e, ERROR_LIMIT, "no memory for the code");
-    while (have < n && got > 0) {
-        got = pread(fd, bytes + have, n - have, (off_t)have);
-        have += got > 0 ? (size_t)got : 0;
-        got = got < 0 && errno == EINTR ? 1 : got;
-    }
+    have = file_read_from(fd, bytes, n, 0);
     buf_add(out, bytes, have);
     mem_free(bytes);
     return have || error_set(e, ERROR_FORMAT, "it is empty");

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/cursor.h"
+#include "base/file.h"
 #include "base/map.h"
 
 #define MAGIC         0x4a695444u /* "JiTD" */
@@ -62,16 +63,8 @@ struct load {
 
 static bool fill(struct window *w, uint64_t at)
 {
-    ssize_t got;
-
     w->at = at;
-    for (w->n = 0; w->n < sizeof w->bytes; w->n += (size_t)got) {
-        do {
-            got = pread(w->fd, w->bytes + w->n, sizeof w->bytes - w->n, (off_t)(at + w->n));
-        } while (got < 0 && errno == EINTR);
-        if (got <= 0)
-            break;
-    }
+    w->n = file_read_from(w->fd, w->bytes, sizeof w->bytes, at);
     return w->n > 0;
 }
 

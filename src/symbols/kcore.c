@@ -8,22 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "symbols/codecache.h"
 
 #define HEADERS_MAX 512
-
-static bool read_at(int fd, uint64_t at, void *bytes, size_t n)
-{
-    size_t done = 0;
-
-    while (done < n) {
-        ssize_t got = pread(fd, (char *)bytes + done, n - done, (off_t)(at + done));
-        if (got == 0 || (got < 0 && errno != EINTR))
-            return false;
-        done += got > 0 ? (size_t)got : 0;
-    }
-    return true;
-}
 
 /* Return the file offset of n bytes at this address; 0: not in the file. */
 static uint64_t find(int fd, uint64_t addr, size_t n)
@@ -32,11 +20,11 @@ static uint64_t find(int fd, uint64_t addr, size_t n)
     Elf64_Phdr p;
     unsigned i;
 
-    if (!read_at(fd, 0, &head, sizeof head) || memcmp(head.e_ident, ELFMAG, SELFMAG) ||
+    if (file_read_from(fd, &head, sizeof head, 0) < sizeof head || memcmp(head.e_ident, ELFMAG, SELFMAG) ||
         head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_phentsize != sizeof p)
         return 0;
     for (i = 0; i < head.e_phnum && i < HEADERS_MAX; i++) {
-        if (!read_at(fd, head.e_phoff + i * sizeof p, &p, sizeof p))
+        if (file_read_from(fd, &p, sizeof p, head.e_phoff + i * sizeof p) < sizeof p)
             return 0;
         if (p.p_type == PT_LOAD && addr >= p.p_vaddr && addr - p.p_vaddr < p.p_memsz &&
             n <= p.p_memsz - (addr - p.p_vaddr))
@@ -54,7 +42,7 @@ bool kcore_read(const char *path, uint64_t addr, void *bytes, size_t n, struct e
     if (fd < 0)
         return error_sys(e, errno, "cannot open /proc/kcore");
     at = find(fd, addr, n);
-    ok = at && read_at(fd, at, bytes, n);
+    ok = at && file_read_from(fd, bytes, n, at) == n;
     if (!ok)
         error_set(e, ERROR_MISSING, "/proc/kcore does not have the code at 0x%llx", (unsigned long long)addr);
     close(fd);
