@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "process/opener.h"
@@ -49,7 +50,7 @@ static bool default_folder(char *path, size_t cap)
     return home && *home == '/' && (size_t)snprintf(path, cap, "%s/.cache/flametop", home) < cap;
 }
 
-static bool make_parents(char *path)
+bool cache_make_parents(char *path)
 {
     for (char *p = path + 1; (p = strchr(p, '/')); p++) {
         *p = '\0';
@@ -83,7 +84,7 @@ struct cache *cache_open(const char *folder, uint64_t max_bytes, struct error *e
         error_set(e, ERROR_ARGUMENT, "the cache's path is too long");
         return NULL;
     }
-    if (!make_parents(path) || (mkdir(path, 0700) && errno != EEXIST)) {
+    if (!cache_make_parents(path) || (mkdir(path, 0700) && errno != EEXIST)) {
         error_sys(e, errno, "cannot make the folder %s", path);
         return NULL;
     }
@@ -283,19 +284,6 @@ static void make_room(struct cache *c, uint64_t wanted)
     mem_free(list.items);
 }
 
-static bool write_at(int fd, const void *bytes, size_t n, off_t at)
-{
-    while (n) {
-        ssize_t done = pwrite(fd, bytes, n, at);
-        if (done <= 0)
-            return false;
-        bytes = (const char *)bytes + done;
-        at += done;
-        n -= (size_t)done;
-    }
-    return true;
-}
-
 static void put(struct cache *c, const struct cache_key *key, const char *name, const void *bytes, size_t n,
                 const char *note)
 {
@@ -311,7 +299,8 @@ static void put(struct cache *c, const struct cache_key *key, const char *name, 
     if (fd < 0)
         return;
     set_head(&h, key, bytes, n, note ? note : "");
-    ok = write_at(fd, bytes, n, HEAD_BYTES) && write_at(fd, &h, sizeof h, 0);
+    ok = file_write_all(fd, &h, sizeof h, NULL) && lseek(fd, HEAD_BYTES, SEEK_SET) == HEAD_BYTES &&
+         file_write_all(fd, bytes, n, NULL);
     close(fd);
     if (!ok || renameat(c->dir, temporary, c->dir, name))
         unlinkat(c->dir, temporary, 0);

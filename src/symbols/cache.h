@@ -31,6 +31,8 @@ struct cache;
  * with mode 0700; one that others own or may write is refused. NULL with e set. */
 struct cache *cache_open(const char *folder, uint64_t max_bytes, struct error *e);
 void cache_free(struct cache *c); /* NULL is fine */
+/* Make the folders of a path, with mode 0700. False with errno. */
+bool cache_make_parents(char *path);
 #define CACHE_NOTE_MAX 256
 /* Get the entry of a key. The bytes match those put, by checksum; free them with blob_free. note: the text
  * put with them; may be NULL. False: missing, or damaged (then removed). c may be NULL. */

@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "symbols/cache.h"
 #include "symbols/fetch.h"
 
 #define PIECE_BYTES (256u << 10)
@@ -40,19 +41,6 @@ bool fetch_kept(const char *id, char *path, size_t cap)
     return n > 0 && (size_t)n < cap && !lstat(path, &st) && S_ISREG(st.st_mode) && st.st_size > 0;
 }
 
-static bool make_folders(char *path)
-{
-    for (char *p = path + 1; *p; p++)
-        if (*p == '/') {
-            *p = '\0';
-            bool made = !mkdir(path, 0700) || errno == EEXIST;
-            *p = '/';
-            if (!made)
-                return false;
-        }
-    return true;
-}
-
 static bool copy(int from, struct outfile *to, struct error *e)
 {
     char *piece = mem_alloc(PIECE_BYTES);
@@ -78,7 +66,7 @@ bool fetch_keep(const char *id, int fd, char *path, size_t cap, struct error *e)
         return error_set(e, ERROR_FORMAT, "what was fetched is not a file");
     if (!fetch_kept(id, path, cap) && !strchr(path, '/'))
         return error_set(e, ERROR_MISSING, "no folder for it: DEBUGINFOD_CACHE_PATH and HOME are not set");
-    if (!make_folders(path))
+    if (!cache_make_parents(path))
         return error_sys(e, errno, "cannot make the folder of %s", path);
     if (!outfile_open(&out, path, e))
         return false;
