@@ -83,6 +83,20 @@ void mem_on_exhausted(void (*last_words)(void));
             (cap) = mem_cap_;                                                                                \
         }                                                                                                    \
     } while (0)
+/* Same for sizes from outside data. False: no memory; the array is unchanged. */
+#define MEM_TRY_GROW(array, cap, need)                                                                       \
+    ({                                                                                                       \
+        size_t mem_need_ = (need);                                                                           \
+        if (mem_need_ > (cap)) {                                                                             \
+            size_t mem_cap_ = mem_next_cap((cap), mem_need_);                                                \
+            __typeof__(array) mem_more_ = mem_try_resize((array), mem_cap_, sizeof *(array));                \
+            if (mem_more_) {                                                                                 \
+                (array) = mem_more_;                                                                         \
+                (cap) = mem_cap_;                                                                            \
+            }                                                                                                \
+        }                                                                                                    \
+        mem_need_ <= (cap);                                                                                  \
+    })
 size_t mem_next_cap(size_t cap, size_t need);
 
 /* A bump allocator: all its memory is freed at once. Pointers stay valid until arena_clear or arena_done. */

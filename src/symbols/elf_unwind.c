@@ -102,15 +102,8 @@ struct functions { /* starts of functions, from symbols */
 
 static void add_offset(struct functions *to, uint64_t offset)
 {
-    if (to->n == to->cap) {
-        size_t cap = mem_next_cap(to->cap, to->n + 1);
-        uint64_t *more = mem_try_resize(to->list, cap, sizeof *more);
-        if (!more)
-            return;
-        to->list = more;
-        to->cap = cap;
-    }
-    to->list[to->n++] = offset;
+    if (MEM_TRY_GROW(to->list, to->cap, to->n + 1))
+        to->list[to->n++] = offset;
 }
 
 static void add_functions(struct functions *to, size_t section)

@@ -171,14 +171,8 @@ static void add_ranges(struct traversal *w, struct debuginfo_entry *entry, struc
 
 static bool add_unit(struct traversal *w, struct lines_module *m, struct debuginfo_unit *from)
 {
-    if (m->n == m->cap) {
-        size_t cap = m->cap ? m->cap * 2 : 64;
-        struct unit *grown = mem_try_resize(m->units, cap, sizeof *grown);
-        if (!grown)
-            return false;
-        m->units = grown;
-        m->cap = cap;
-    }
+    if (!MEM_TRY_GROW(m->units, m->cap, m->n + 1))
+        return false;
     m->units[m->n++] =
         (struct unit){ .top = from->top, .is_skeleton = from->is_skeleton, .split_id = from->id };
     add_ranges(w, &from->top, &m->spans, m->n - 1);
@@ -325,14 +319,8 @@ static bool add_function(struct traversal *w, struct debuginfo_entry *entry)
     add_ranges(w, entry, &u->spans, u->n);
     if (u->spans.n == before)
         return !w->stopped;
-    if (u->n == u->cap) {
-        size_t cap = u->cap ? u->cap * 2 : 16;
-        struct function *grown = mem_try_resize(u->functions, cap, sizeof *grown);
-        if (!grown)
-            return false;
-        u->functions = grown;
-        u->cap = cap;
-    }
+    if (!MEM_TRY_GROW(u->functions, u->cap, u->n + 1))
+        return false;
     u->functions[u->n++] = (struct function){ .entry = *entry };
     return true;
 }
@@ -385,14 +373,8 @@ static void read_unit(struct lines_module *m, struct unit *u, uint64_t deadline_
 static bool add_inlined(struct traversal *w, struct function *f, struct debuginfo_entry *entry,
                         uint32_t parent)
 {
-    if (f->n + 1 >= f->cap) {
-        size_t cap = f->cap ? f->cap * 2 : 8;
-        struct inlined *grown = cap <= INLINED_MAX ? mem_try_resize(f->items, cap, sizeof *grown) : NULL;
-        if (!grown)
-            return false;
-        f->items = grown;
-        f->cap = cap;
-    }
+    if (f->n + 1 >= INLINED_MAX || !MEM_TRY_GROW(f->items, f->cap, f->n + 2))
+        return false;
     f->items[++f->n] = (struct inlined){ .entry = *entry, .parent = parent };
     add_ranges(w, entry, &f->spans, f->n);
     return !w->stopped;

@@ -10,14 +10,8 @@ bool spans_add(struct spans *s, uint64_t low, uint64_t high, uint32_t what)
 {
     if (low >= high)
         return true;
-    if (s->n == s->cap) {
-        size_t cap = s->cap ? s->cap * 2 : 16;
-        struct span *grown = cap <= SPANS_MAX ? mem_try_resize(s->items, cap, sizeof *grown) : NULL;
-        if (!grown)
-            return false;
-        s->items = grown;
-        s->cap = cap;
-    }
+    if (s->n == SPANS_MAX || !MEM_TRY_GROW(s->items, s->cap, s->n + 1))
+        return false;
     s->items[s->n++] = (struct span){ low, high, what };
     return true;
 }

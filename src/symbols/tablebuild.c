@@ -35,25 +35,9 @@ struct pieces {
 
 static bool make_room(struct table_builder *b, size_t name_bytes)
 {
-    if (b->n >= TABLE_ENTRIES_MAX || b->names_n + name_bytes > NAMES_MAX)
-        return false;
-    if (b->n == b->cap) {
-        size_t cap = mem_next_cap(b->cap, b->n + 1);
-        struct table_raw *raws = mem_try_resize(b->raws, cap, sizeof *raws);
-        if (!raws)
-            return false;
-        b->raws = raws;
-        b->cap = cap;
-    }
-    if (b->names_n + name_bytes > b->names_cap) {
-        size_t cap = mem_next_cap(b->names_cap, b->names_n + name_bytes);
-        char *names = mem_try_resize(b->names, cap, 1);
-        if (!names)
-            return false;
-        b->names = names;
-        b->names_cap = cap;
-    }
-    return true;
+    return b->n < TABLE_ENTRIES_MAX && b->names_n + name_bytes <= NAMES_MAX &&
+           MEM_TRY_GROW(b->raws, b->cap, b->n + 1) &&
+           MEM_TRY_GROW(b->names, b->names_cap, b->names_n + name_bytes);
 }
 
 static uint8_t leading_underscores(const char *name, size_t n)

@@ -34,17 +34,10 @@ struct builder {
 
 static void add(struct builder *k, struct pairs *to, uint64_t a, uint64_t b)
 {
-    if (to->n == to->cap) {
-        size_t cap = mem_next_cap(to->cap, to->n + 1);
-        struct pair *more = to->n < NUMBERS_MAX ? mem_try_resize(to->list, cap, sizeof *more) : NULL;
-        if (!more) {
-            k->full = true;
-            return;
-        }
-        to->list = more;
-        to->cap = cap;
-    }
-    to->list[to->n++] = (struct pair){ (uint32_t)a, (uint32_t)b };
+    if (to->n < NUMBERS_MAX && MEM_TRY_GROW(to->list, to->cap, to->n + 1))
+        to->list[to->n++] = (struct pair){ (uint32_t)a, (uint32_t)b };
+    else
+        k->full = true;
 }
 
 /* Returns the offset relative to the base, or CALLS_ANYWHERE if it is not in the module's code. */

@@ -69,14 +69,8 @@ static bool add_function(struct compiler *k, const struct cfi_fde *f, uint32_t a
     /* Linkers leave the FDEs of dropped functions at address 0. */
     if (((at & FROM_DEBUG) && !f->begin) || !location(k->in, f->begin, &size, &offset))
         return true;
-    if (k->n == k->cap) {
-        size_t cap = mem_next_cap(k->cap, k->n + 1);
-        struct function *more = cap <= FUNCTIONS_MAX ? mem_try_resize(k->functions, cap, sizeof *more) : NULL;
-        if (!more)
-            return false;
-        k->functions = more;
-        k->cap = cap;
-    }
+    if (k->n == FUNCTIONS_MAX || !MEM_TRY_GROW(k->functions, k->cap, k->n + 1))
+        return false;
     k->functions[k->n++] = (struct function){ offset, size < UINT32_MAX ? (uint32_t)size : UINT32_MAX, at };
     return true;
 }

@@ -7,32 +7,18 @@
 
 #define STATES_USUAL 1024
 
-static struct cfi_known *append(struct cfi_states *s)
-{
-    if (s->n == s->cap) {
-        size_t cap = mem_next_cap(s->cap, s->n + 1);
-        struct cfi_known *more = s->n < CFI_STATES_MAX ? mem_try_resize(s->all, cap, sizeof *more) : NULL;
-        if (!more)
-            return NULL;
-        s->all = more;
-        s->cap = cap;
-    }
-    return &s->all[s->n++];
-}
-
 /* Two states with the same hash are rare: the later one then gets a new number each time. */
 uint32_t cfi_states_number(struct cfi_states *s, const struct cfi_state *state)
 {
     uint64_t *number = map_at(&s->by_hash, map_hash_bytes(state, sizeof *state, 0), s->n, NULL);
-    struct cfi_known *known;
 
     _Static_assert(sizeof(struct cfi_state) == (1 + UNWIND_REGS_MAX) * 16, "a state is compared as bytes");
     if (*number < s->n && !memcmp(&s->all[*number].state, state, sizeof *state))
         return (uint32_t)*number;
-    if (!(known = append(s)))
+    if (s->n == CFI_STATES_MAX || !MEM_TRY_GROW(s->all, s->cap, s->n + 1))
         return CFI_NO_STATE;
-    *known = (struct cfi_known){ .state = *state };
-    return (uint32_t)(s->n - 1);
+    s->all[s->n] = (struct cfi_known){ .state = *state };
+    return (uint32_t)s->n++;
 }
 
 struct cfi_known *cfi_states_at(struct cfi_states *s, uint32_t number)

@@ -10,7 +10,7 @@
 #include "unwind/codestate.h"
 #include "unwind/hotspot.h"
 
-#define STATES_MAX 20000u
+#define STATES_MAX (1u << 15)
 /* Limit of instructions to follow, per byte of code. */
 #define STEPS_PER_BYTE 8
 #define ALIGNED        16 /* alignment of unnamed function starts */
@@ -42,15 +42,9 @@ static uint32_t number_of(struct flow *f, const struct code_state *s)
 
     if (!created)
         return memcmp(&f->states[*known], s, sizeof *s) ? STATE_UNKNOWN : (uint32_t)*known;
-    if (f->n == f->cap) {
-        size_t cap = mem_next_cap(f->cap, f->n + 1);
-        struct code_state *more = f->n < STATES_MAX ? mem_try_resize(f->states, cap, sizeof *more) : NULL;
-        if (!more) {
-            *known = STATE_UNKNOWN;
-            return STATE_UNKNOWN;
-        }
-        f->states = more;
-        f->cap = cap;
+    if (f->n == STATES_MAX || !MEM_TRY_GROW(f->states, f->cap, f->n + 1)) {
+        *known = STATE_UNKNOWN;
+        return STATE_UNKNOWN;
     }
     f->states[f->n] = *s;
     return (uint32_t)f->n++;
@@ -58,17 +52,10 @@ static uint32_t number_of(struct flow *f, const struct code_state *s)
 
 static void go_on_from(struct flow *f, uint32_t offset)
 {
-    if (f->n_queue == f->queue_cap) {
-        size_t cap = mem_next_cap(f->queue_cap, f->n_queue + 1);
-        uint32_t *more = mem_try_resize(f->queue, cap, sizeof *more);
-        if (!more) {
-            f->full = true;
-            return;
-        }
-        f->queue = more;
-        f->queue_cap = cap;
-    }
-    f->queue[f->n_queue++] = offset;
+    if (MEM_TRY_GROW(f->queue, f->queue_cap, f->n_queue + 1))
+        f->queue[f->n_queue++] = offset;
+    else
+        f->full = true;
 }
 
 /* Returns true for zeros, which decode as an instruction but are padding. */

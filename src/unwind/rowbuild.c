@@ -5,45 +5,12 @@
 
 #include "base/mem.h"
 
-/* Returns the array with room for `more` items of `size` bytes after the first n. NULL: no memory; the
- * array is unchanged. */
-static void *with_room(void *array, size_t *cap, size_t n, size_t more, size_t size)
-{
-    size_t want;
-
-    if (n + more <= *cap)
-        return array;
-    want = mem_next_cap(*cap, n + more);
-    array = mem_try_resize(array, want, size);
-    if (array)
-        *cap = want;
-    return array;
-}
-
 static bool grow_rows(struct rowbuild *b)
 {
-    size_t cap = b->rows_cap;
-    uint32_t *pcs;
-    uint16_t *rows;
+    size_t cap = b->rows_cap; /* of both arrays */
 
-    if (b->n < b->rows_cap)
-        return true;
-    if (b->n >= UNWIND_ROWS_MAX || !(pcs = with_room(b->pcs, &cap, b->n, 1, sizeof *pcs)))
-        return false;
-    b->pcs = pcs;
-    rows = with_room(b->rows, &b->rows_cap, b->n, 1, sizeof *rows);
-    if (rows)
-        b->rows = rows;
-    return rows;
-}
-
-static bool grow_entries(struct rowbuild *b)
-{
-    struct unwind_entry *entries = with_room(b->entries, &b->entries_cap, b->n_entries, 1, sizeof *entries);
-
-    if (entries)
-        b->entries = entries;
-    return entries && b->n_entries < UNWIND_ENTRIES_MAX;
+    return b->n < UNWIND_ROWS_MAX && MEM_TRY_GROW(b->pcs, cap, b->n + 1) &&
+           MEM_TRY_GROW(b->rows, b->rows_cap, b->n + 1);
 }
 
 /* The hash is computed for each row, so its products are independent of each other. */
@@ -69,7 +36,7 @@ static bool number_of(struct rowbuild *b, const struct unwind_entry *entry, uint
         *number = (uint32_t)*known;
         return true;
     }
-    if (!grow_entries(b))
+    if (b->n_entries == UNWIND_ENTRIES_MAX || !MEM_TRY_GROW(b->entries, b->entries_cap, b->n_entries + 1))
         return false;
     b->entries[b->n_entries] = *entry;
     *number = (uint32_t)b->n_entries++;
@@ -143,19 +110,15 @@ void rowbuild_add(struct rowbuild *b, uint64_t offset, const struct unwind_entry
 bool rowbuild_rules(struct rowbuild *b, const uint8_t *bytes, size_t n, uint32_t *at)
 {
     uint64_t hash = map_hash_bytes(bytes, n, 0), known;
-    uint8_t *general;
 
     if (map_get(&b->by_rules, hash, &known) && known + n <= b->general_size &&
         !memcmp(b->general + known, bytes, n)) {
         *at = (uint32_t)known;
         return true;
     }
-    if (b->general_size + n > UNWIND_GENERAL_MAX)
+    if (b->general_size + n > UNWIND_GENERAL_MAX ||
+        !MEM_TRY_GROW(b->general, b->general_cap, b->general_size + n))
         return false;
-    general = with_room(b->general, &b->general_cap, b->general_size, n, 1);
-    if (!general)
-        return false;
-    b->general = general;
     *at = (uint32_t)b->general_size;
     memcpy(b->general + b->general_size, bytes, n);
     map_put(&b->by_rules, hash, b->general_size);
