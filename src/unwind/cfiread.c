@@ -269,25 +269,9 @@ bool cfi_read(struct cfi_reader *r, size_t *at, struct cfi_fde *out, bool *is_fd
     return true;
 }
 
-struct pointers {
-    const struct cfi_reader *r;
-    const struct cfi_fde *f;
-    void *ctx;
-    void (*advance)(void *ctx, uint64_t at, uint32_t state);
-};
-
-static bool run_pointer(void *ctx, struct cursor *c, uint64_t *value)
+static bool run_pointer(const struct cfi_run *run, struct cursor *c, uint64_t *value)
 {
-    const struct pointers *p = ctx;
-
-    return read_pointer(p->r, c, p->f->cie->pointer_encoding, p->f->begin, value);
-}
-
-static void run_advance(void *ctx, uint64_t at, uint32_t state)
-{
-    const struct pointers *p = ctx;
-
-    p->advance(p->ctx, at, state);
+    return read_pointer(run->reader, c, run->fde->cie->pointer_encoding, run->fde->begin, value);
 }
 
 static void run_cie(struct cfi_reader *r, struct cfi_cie *cie, struct cfi_run run)
@@ -316,9 +300,7 @@ static void forget_states(struct cfi_reader *r)
 
 bool cfi_run_fde(struct cfi_reader *r, struct cfi_fde *f, struct cfi_run *run)
 {
-    struct pointers p = { r, f, run->ctx, run->advance };
     struct cursor c = from_to(r, f->run, f->end);
-    bool valid;
 
     forget_states(r);
     run->states = &r->states;
@@ -331,18 +313,14 @@ bool cfi_run_fde(struct cfi_reader *r, struct cfi_fde *f, struct cfi_run *run)
     run->size = f->size;
     run->at = 0;
     run->pointer = run_pointer;
-    run->advance = run_advance;
-    run->ctx = &p;
+    run->reader = r;
+    run->fde = f;
     if (!f->cie->ran)
         run_cie(r, f->cie, *run);
-    valid = f->cie->valid;
-    if (valid) {
-        run->initial = run->now = f->cie->initial;
-        valid = cfi_run(run, &c);
-    }
-    run->advance = p.advance;
-    run->ctx = p.ctx;
-    return valid;
+    if (!f->cie->valid)
+        return false;
+    run->initial = run->now = f->cie->initial;
+    return cfi_run(run, &c);
 }
 
 void cfi_reader_done(struct cfi_reader *r)

@@ -80,7 +80,7 @@ static void set_loc(struct runner *x)
 {
     uint64_t addr;
 
-    if (x->r->pointer && x->r->pointer(x->r->ctx, x->c, &addr) && addr >= x->r->begin)
+    if (x->r->pointer(x->r, x->c, &addr) && addr >= x->r->begin)
         advance_to(x, addr - x->r->begin);
     else
         x->c->bad = true;

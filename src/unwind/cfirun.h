@@ -9,6 +9,8 @@
 
 #define CFI_REMEMBER_MAX 8
 
+struct cfi_reader;
+struct cfi_fde;
 struct cfi_run {
     uint64_t code_align;
     int64_t data_align;
@@ -24,7 +26,9 @@ struct cfi_run {
     void (*advance)(void *ctx, uint64_t at, uint32_t state);
     void *ctx;
     /* Reads the pointer operand of DW_CFA_set_loc. */
-    bool (*pointer)(void *ctx, struct cursor *c, uint64_t *value);
+    bool (*pointer)(const struct cfi_run *run, struct cursor *c, uint64_t *value);
+    const struct cfi_reader *reader; /* for `pointer` */
+    const struct cfi_fde *fde;
 };
 
 /* Returns false if the instructions are damaged or the budget is used up. The reported states stay
