@@ -413,11 +413,6 @@ bool debuginfo_parameter(struct debuginfo_entry *entry, struct debuginfo_value *
     return true;
 }
 
-void debuginfo_result(struct debuginfo_entry *function, struct debuginfo_value *out)
-{
-    debuginfo_value(function, out);
-}
-
 void debuginfo_statements(struct debuginfo_entry *top,
                           bool (*each)(void *ctx, const char *file, uint32_t line, uint64_t address),
                           void *ctx)

@@ -101,13 +101,11 @@ struct debuginfo_value {
 };
 /* Read a parameter of a function. False: the entry is no parameter. */
 bool debuginfo_parameter(struct debuginfo_entry *entry, struct debuginfo_value *out);
-/* Read the type of a function's result. */
-void debuginfo_result(struct debuginfo_entry *function, struct debuginfo_value *out);
 /* Find a variable or parameter by its name, as seen at an address. False: there is none. */
 bool debuginfo_variable(struct debuginfo_entry *top, uint64_t address, const char *name,
                         struct debuginfo_entry *out);
-/* Read the type of a variable or parameter. */
-void debuginfo_value(struct debuginfo_entry *variable, struct debuginfo_value *out);
+/* Read the type of a variable or parameter, or of a function's result. */
+void debuginfo_value(struct debuginfo_entry *entry, struct debuginfo_value *out);
 enum debuginfo_location_kind { DEBUGINFO_REGISTER, DEBUGINFO_MEMORY, DEBUGINFO_STATIC };
 struct debuginfo_location {
     enum debuginfo_location_kind kind;

@@ -111,7 +111,7 @@ static void describe(struct debuginfo_entry *function, uint16_t machine, char ds
     bool known = true;
     size_t at = 0;
 
-    debuginfo_result(function, &v);
+    debuginfo_value(function, &v);
     if (machine == EM_X86_64 && v.kind == DEBUGINFO_AGGREGATE && (v.size > HIDDEN_RESULT || v.by_reference))
         next = 2;
     for (bool more = debuginfo_child(function, &child); more; more = debuginfo_sibling(&child)) {
