@@ -23,7 +23,17 @@ struct interpreter_memory {
 };
 
 struct interpreter;
-struct python_offsets;
+#define PYTHON_NO 0xffff /* this version has none */
+struct python_offsets {
+    uint16_t interpreters, main_thread, current; /* in _PyRuntime; current: to 3.11 */
+    uint16_t threads, gil;                       /* in an interpreter state; gil: from 3.12 on */
+    uint16_t holder;                             /* in the GIL */
+    uint16_t next, thread, top;                  /* in a thread state */
+    uint16_t indirect;                           /* in the _PyCFrame at `top` */
+    uint16_t code, instr, flags, back;           /* in a frame */
+    uint16_t code_name, code_file, code_first, code_lines, code_bytes; /* in a code object */
+    uint16_t text_data, text_wide_data; /* in a str: of ASCII, of other characters */
+};
 struct interpreter_process { /* of one process; plain data */
     const struct interpreter *of;
     unsigned minor; /* of the language's version 3.MINOR */
@@ -32,12 +42,8 @@ struct interpreter_process { /* of one process; plain data */
     uint64_t main_thread; /* pthread_self of the main thread; 0: not known */
     /* Addresses of the types of code, str and bytes objects. */
     uint64_t code_type, text_type, bytes_type;
-    struct {                            /* offsets, from a table or from the process itself */
-        uint32_t threads, next, thread; /* in an interpreter state, a thread state */
-        uint32_t code_name, code_file, code_first, code_lines, code_bytes;
-        uint32_t text_data, text_wide_data;
-        uint32_t owner_shift, entry_shift; /* of a byte in a frame's flags */
-    } at;
+    struct python_offsets at; /* from a table or from the process itself */
+    unsigned owner_shift;     /* of a byte in a frame's flags */
 };
 
 #define INTERPRETER_NAME_MAX 256

@@ -12,134 +12,34 @@
 #define OFFSET_MAX     65536 /* limit of the offsets in _PyRuntime */
 #define OWNED_BY_C     3     /* FRAME_OWNED_BY_CSTACK */
 
+/* Offsets in 3.8 to 3.13, a column each. */
+#define AT(field, v8, v9, v10, v11, v12, v13)                                                                \
+    [8].field = v8, [9].field = v9, [10].field = v10, [11].field = v11, [12].field = v12, [13].field = v13
+#define NO PYTHON_NO
 static const struct python_offsets versions[] = {
-    [8] = { .interpreters = 32,
-            .main_thread = 72,
-            .current = 1368,
-            .threads = 8,
-            .gil = PYTHON_NO,
-            .holder = 8,
-            .next = 8,
-            .thread = 176,
-            .top = 24,
-            .indirect = PYTHON_NO,
-            .code = 32,
-            .instr = 104,
-            .flags = 32,
-            .back = 24,
-            .code_name = 112,
-            .code_file = 104,
-            .code_first = 40,
-            .code_lines = 120,
-            .code_bytes = 48,
-            .text_data = 48,
-            .text_wide_data = 72 },
-    [9] = { .interpreters = 32,
-            .main_thread = 72,
-            .current = 568,
-            .threads = 8,
-            .gil = PYTHON_NO,
-            .holder = 8,
-            .next = 8,
-            .thread = 176,
-            .top = 24,
-            .indirect = PYTHON_NO,
-            .code = 32,
-            .instr = 104,
-            .flags = 32,
-            .back = 24,
-            .code_name = 112,
-            .code_file = 104,
-            .code_first = 40,
-            .code_lines = 120,
-            .code_bytes = 48,
-            .text_data = 48,
-            .text_wide_data = 72 },
-    [10] = { .interpreters = 32,
-             .main_thread = 72,
-             .current = 568,
-             .threads = 8,
-             .gil = PYTHON_NO,
-             .holder = 8,
-             .next = 8,
-             .thread = 176,
-             .top = 24,
-             .indirect = PYTHON_NO,
-             .code = 32,
-             .instr = 96,
-             .flags = 32,
-             .back = 24,
-             .code_name = 112,
-             .code_file = 104,
-             .code_first = 40,
-             .code_lines = 120,
-             .code_bytes = 48,
-             .text_data = 48,
-             .text_wide_data = 72 },
-    [11] = { .interpreters = 40,
-             .main_thread = 80,
-             .current = 576,
-             .threads = 16,
-             .gil = PYTHON_NO,
-             .holder = 8,
-             .next = 8,
-             .thread = 152,
-             .top = 56,
-             .indirect = 8,
-             .code = 32,
-             .instr = 56,
-             .flags = 64,
-             .back = 48,
-             .code_name = 120,
-             .code_file = 112,
-             .code_first = 72,
-             .code_lines = 136,
-             .code_bytes = 184,
-             .text_data = 48,
-             .text_wide_data = 72 },
-    [12] = { .interpreters = 40,
-             .main_thread = 64,
-             .current = PYTHON_NO,
-             .threads = 72,
-             .gil = 384,
-             .holder = 8,
-             .next = 8,
-             .thread = 136,
-             .top = 56,
-             .indirect = 0,
-             .code = 0,
-             .instr = 56,
-             .flags = 64,
-             .back = 8,
-             .code_name = 120,
-             .code_file = 112,
-             .code_first = 68,
-             .code_lines = 136,
-             .code_bytes = 192,
-             .text_data = 40,
-             .text_wide_data = 56 },
-    [13] = { .interpreters = 632,
-             .main_thread = 656,
-             .current = PYTHON_NO,
-             .threads = 7344,
-             .gil = 16,
-             .holder = 8,
-             .next = 8,
-             .thread = 152,
-             .top = 72,
-             .indirect = PYTHON_NO,
-             .code = 0,
-             .instr = 56,
-             .flags = 64,
-             .back = 8,
-             .code_name = 120,
-             .code_file = 112,
-             .code_first = 68,
-             .code_lines = 136,
-             .code_bytes = 200,
-             .text_data = 40,
-             .text_wide_data = 56 },
+    AT(interpreters, 32, 32, 32, 40, 40, 632),
+    AT(main_thread, 72, 72, 72, 80, 64, 656),
+    AT(current, 1368, 568, 568, 576, NO, NO),
+    AT(threads, 8, 8, 8, 16, 72, 7344),
+    AT(gil, NO, NO, NO, NO, 384, 16),
+    AT(holder, 8, 8, 8, 8, 8, 8),
+    AT(next, 8, 8, 8, 8, 8, 8),
+    AT(thread, 176, 176, 176, 152, 136, 152),
+    AT(top, 24, 24, 24, 56, 56, 72),
+    AT(indirect, NO, NO, NO, 8, 0, NO),
+    AT(code, 32, 32, 32, 32, 0, 0),
+    AT(instr, 104, 104, 96, 56, 56, 56),
+    AT(flags, 32, 32, 32, 64, 64, 64),
+    AT(back, 24, 24, 24, 48, 8, 8),
+    AT(code_name, 112, 112, 112, 120, 120, 120),
+    AT(code_file, 104, 104, 104, 112, 112, 112),
+    AT(code_first, 40, 40, 40, 72, 68, 68),
+    AT(code_lines, 120, 120, 120, 136, 136, 136),
+    AT(code_bytes, 48, 48, 48, 184, 192, 200),
+    AT(text_data, 48, 48, 48, 48, 40, 40),
+    AT(text_wide_data, 72, 72, 72, 72, 56, 56),
 };
+
 /* Of a byte in the word at `flags`. */
 #define ENTRY_SHIFT_11 32 /* is_entry */
 #define OWNER_SHIFT    48 /* owner: 3.12 and 3.13 */
@@ -269,8 +169,10 @@ static uint64_t find_current(const struct interpreter_memory *m, uint64_t runtim
     return gil ? gil + o->holder : 0;
 }
 
-static void fill(struct interpreter_process *p, const struct python_offsets *o, unsigned owner)
+static void fill_layout(struct interpreter_process *p)
 {
+    const struct python_offsets *o = &p->at;
+
     p->layout.thread = o->thread;
     p->layout.next = o->next;
     p->layout.top = o->top;
@@ -280,29 +182,16 @@ static void fill(struct interpreter_process *p, const struct python_offsets *o, 
     p->layout.flags = o->flags;
     p->layout.back = o->back;
     p->layout.ident = o->code_lines;
-    p->at.threads = o->threads;
-    p->at.next = o->next;
-    p->at.thread = o->thread;
-    p->at.code_name = o->code_name;
-    p->at.code_file = o->code_file;
-    p->at.code_first = o->code_first;
-    p->at.code_lines = o->code_lines;
-    p->at.code_bytes = o->code_bytes;
-    p->at.text_data = o->text_data;
-    p->at.text_wide_data = o->text_wide_data;
-    p->at.owner_shift = owner;
-    p->at.entry_shift = ENTRY_SHIFT_11;
 }
 
 static bool find(const struct interpreter_memory *m, const char *module, uint64_t base,
                  struct interpreter_process *p, struct error *e)
 {
-    struct python_offsets o;
     struct elfmemory elf;
     uint64_t runtime, first;
-    unsigned named, owner = OWNER_SHIFT;
+    unsigned named;
 
-    *p = (struct interpreter_process){ .of = &python_interpreter };
+    *p = (struct interpreter_process){ .of = &python_interpreter, .owner_shift = OWNER_SHIFT };
     python_module(module, &named);
     if (!elfmemory_open(&elf, m, base) || !elfmemory_find(&elf, "_PyRuntime", &runtime))
         return error_set(e, ERROR_MISSING, "it exports no _PyRuntime");
@@ -310,19 +199,19 @@ static bool find(const struct interpreter_memory *m, const char *module, uint64_
     if (!python_offsets_of(p->minor))
         return error_set(e, ERROR_UNSUPPORTED, "Python 3.%u is not known (3.%d to 3.%d are)", p->minor,
                          PYTHON_MINOR_FIRST, PYTHON_MINOR_LAST);
-    o = *python_offsets_of(p->minor);
+    p->at = *python_offsets_of(p->minor);
     if (!elfmemory_find(&elf, "PyCode_Type", &p->code_type) ||
         !elfmemory_find(&elf, "PyUnicode_Type", &p->text_type) ||
         !elfmemory_find(&elf, "PyBytes_Type", &p->bytes_type))
         return error_set(e, ERROR_MISSING, "it exports no PyCode_Type");
-    if (p->minor == 13 && !take_told(m, runtime, &o, &owner, e))
+    if (p->minor == 13 && !take_told(m, runtime, &p->at, &p->owner_shift, e))
         return false;
-    fill(p, &o, owner);
-    p->head = runtime + o.interpreters;
-    if (!read_word(m, runtime + o.main_thread, &p->main_thread) || !p->main_thread)
+    fill_layout(p);
+    p->head = runtime + p->at.interpreters;
+    if (!read_word(m, runtime + p->at.main_thread, &p->main_thread) || !p->main_thread)
         return error_set(e, ERROR_MISSING, "it has not been initialized yet");
-    p->layout.current = find_current(m, runtime, &o);
-    p->layout.threads = read_word(m, p->head, &first) ? first + o.threads : 0;
+    p->layout.current = find_current(m, runtime, &p->at);
+    p->layout.threads = read_word(m, p->head, &first) ? first + p->at.threads : 0;
     return p->layout.current || error_set(e, ERROR_MISSING, "it has not been initialized yet");
 }
 
@@ -351,9 +240,9 @@ static enum interpreter_frame frame(const struct interpreter_process *p, const s
     if (p->minor < 11)
         return INTERPRETER_FRAME_ENTRY;
     if (p->minor == 11)
-        return f->flags >> p->at.entry_shift & 0xff ? INTERPRETER_FRAME_ENTRY : INTERPRETER_FRAME_INNER;
-    return (f->flags >> p->at.owner_shift & 0xff) == OWNED_BY_C ? INTERPRETER_FRAME_SHIM
-                                                                : INTERPRETER_FRAME_INNER;
+        return f->flags >> ENTRY_SHIFT_11 & 0xff ? INTERPRETER_FRAME_ENTRY : INTERPRETER_FRAME_INNER;
+    return (f->flags >> p->owner_shift & 0xff) == OWNED_BY_C ? INTERPRETER_FRAME_SHIM
+                                                             : INTERPRETER_FRAME_INNER;
 }
 
 /* Return the current line. Frames to 3.10 count from the first instruction, in bytes or (3.10) in pairs of

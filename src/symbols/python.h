@@ -16,17 +16,6 @@ extern const struct interpreter python_interpreter;
 #define PYTHON_MINOR_FIRST 8
 #define PYTHON_MINOR_LAST  13
 
-#define PYTHON_NO 0xffff /* this version has none */
-struct python_offsets {
-    uint16_t interpreters, main_thread, current; /* in _PyRuntime; current: to 3.11 */
-    uint16_t threads, gil;                       /* in an interpreter state; gil: from 3.12 on */
-    uint16_t holder;                             /* in the GIL */
-    uint16_t next, thread, top;                  /* in a thread state */
-    uint16_t indirect;                           /* in the _PyCFrame at `top` */
-    uint16_t code, instr, flags, back;           /* in a frame */
-    uint16_t code_name, code_file, code_first, code_lines, code_bytes; /* in a code object */
-    uint16_t text_data, text_wide_data; /* in a str: of ASCII, of other characters */
-};
 const struct python_offsets *python_offsets_of(unsigned minor); /* NULL: unknown version */
 
 /* Parse "python3.9", "libpython3.11.so.1.0", "python3" (minor 0: not given). */
