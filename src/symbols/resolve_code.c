@@ -41,6 +41,7 @@ static struct code *read_reply(const struct code_want *want, const struct worker
     return NULL;
 }
 
+/* Closes the descriptor. */
 static void request_code(struct symbolizer *sy, const struct code_want *want, const struct code_ask *q,
                          int fd, struct outcome *out)
 {
@@ -48,12 +49,11 @@ static void request_code(struct symbolizer *sy, const struct code_want *want, co
     struct worker_request r = {
         .kind = WORKER_CODE, .fds = { fd }, .n_fds = 1, .payload = q, .payload_n = sizeof *q
     };
-    enum worker_result result;
 
     error_clear(&out->trouble);
-    result = resolve_send(sy, &r, a, out);
-    if (result == WORKER_DONE)
+    if (resolve_send(sy, &r, a, out) == WORKER_DONE)
         out->code = read_reply(want, a, &out->trouble);
+    close(fd);
     mem_free(a);
 }
 
@@ -69,19 +69,18 @@ static void note(struct outcome *out, const char *text)
         snprintf(out->code->note, sizeof out->code->note, "%s", text);
 }
 
-static void ask_bytes(struct symbolizer *sy, const struct code_want *want, const void *bytes, size_t n,
-                      uint16_t machine, struct outcome *out)
+static void ask_bytes(struct symbolizer *sy, const struct code_want *want, const void *bytes,
+                      struct outcome *out)
 {
     struct code_ask q = query(want, CODE_MEMORY);
-    int fd = file_in_memory("flametop-code", bytes, n);
+    int fd = file_in_memory("flametop-code", bytes, (size_t)want->size);
 
-    q.machine = machine;
+    q.machine = OUR_MACHINE;
     if (fd < 0) {
         error_set(&out->trouble, ERROR_SYSTEM, "no memory for the code");
         return;
     }
     request_code(sy, want, &q, fd, out);
-    close(fd);
 }
 
 /* ---- files ---- */
@@ -92,10 +91,8 @@ static void from_file(struct symbolizer *sy, struct symbol_module *mod, struct o
     struct code_ask q = query(want, CODE_ELF);
     int fd = resolve_open(sy, mod, out);
 
-    if (fd < 0)
-        return;
-    request_code(sy, want, &q, fd, out);
-    close(fd);
+    if (fd >= 0)
+        request_code(sy, want, &q, fd, out);
 }
 
 /* ---- the kernel ---- */
@@ -113,7 +110,6 @@ static void from_vmlinux(struct symbolizer *sy, const struct symbol_module *mod,
     }
     q.reference = mod->code->reference;
     request_code(sy, want, &q, fd, out);
-    close(fd);
     if (!out->code)
         out->trouble = before;
     note(out, "from vmlinux: as it was built, not as the kernel has patched it since");
@@ -128,7 +124,7 @@ static void from_kernel(struct symbolizer *sy, const struct symbol_module *mod, 
         error_set(&out->trouble, ERROR_MISSING, "it was recorded on another kernel");
     if (bytes &&
         kcore_read(NULL, want->start - mod->code->kernel_shift, bytes, (size_t)want->size, &out->trouble))
-        ask_bytes(sy, want, bytes, (size_t)want->size, OUR_MACHINE, out);
+        ask_bytes(sy, want, bytes, out);
     mem_free(bytes);
     if (out->code)
         note(out, "from /proc/kcore: as the kernel runs it now");
@@ -166,7 +162,6 @@ static void from_process(struct symbolizer *sy, const struct symbol_module *mod,
         return;
     q.machine = machine_of_process(pid);
     request_code(sy, want, &q, fd, out);
-    close(fd);
     note(out, "from the process's memory, as it is now");
 }
 
@@ -178,7 +173,6 @@ static void from_jit(struct symbolizer *sy, struct symbol_module *mod, struct ou
 
     if (fd >= 0) {
         request_code(sy, want, &q, fd, out);
-        close(fd);
         note(out, "from the jitdump");
     }
     if (out->code || out->retry)
