@@ -47,10 +47,7 @@ static struct lines_result *read_reply(struct lines_query *q)
         error_set(&q->out->trouble, ERROR_FORMAT, "the symbol worker sent no source lines");
     if (a->blob && lines_view(&a->view, a->blob, a->size, &q->out->trouble))
         return a;
-    if (a->blob)
-        lines_result_free(a);
-    else
-        mem_free(a);
+    lines_result_free(a);
     return NULL;
 }
 
@@ -319,14 +316,6 @@ static struct lines_result *give_split(struct lines_query *q, struct lines_resul
     return a;
 }
 
-static void make_question(struct lines_query *q, struct symbolizer *sy, struct symbol_module *mod,
-                          struct outcome *out)
-{
-    *q = (struct lines_query){ .sy = sy, .mod = mod, .out = out };
-    look_below(q, false);
-    q->raw = mem_alloc(sizeof *q->raw);
-}
-
 static struct lines_result *kept_on_disk(const struct lines_query *q)
 {
     int fd = resolve_open(q->sy, q->mod, q->out);
@@ -343,10 +332,10 @@ static struct lines_result *kept_on_disk(const struct lines_query *q)
 void resolve_lines(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
     uint64_t end_ns = clock_now_ns() + SPLIT_MAX_NS;
+    struct lines_query q = { .sy = sy, .mod = mod, .out = out, .raw = mem_alloc(sizeof *q.raw) };
     struct lines_result *a;
-    struct lines_query q;
 
-    make_question(&q, sy, mod, out);
+    look_below(&q, false);
     if (mod->lines->ask_disk && (out->lines = kept_on_disk(&q))) {
         mem_free(q.raw);
         return;
