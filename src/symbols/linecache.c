@@ -287,13 +287,12 @@ void lines_result_free(struct lines_result *a)
     mem_free(a);
 }
 
-bool linecache_install(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out,
-                       uint64_t took_ns)
+bool linecache_install(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
     struct linecache *c = mod->lines;
     struct lines_result *a = out->lines;
 
-    c->spent_ns += took_ns;
+    c->spent_ns += out->took_ns;
     if (a && !is_final(&a->view)) {
         c->given_up += a->view.header.given_up;
         c->lacking |= a->view.header.lacking > 0;

@@ -68,8 +68,7 @@ void lines_result_free(struct lines_result *a); /* NULL is fine */
 /* Take a batch of requested offsets. True: there are none. */
 bool linecache_take(struct symbolizer *sy, struct symbol_module *mod);
 /* Install the reply. False, with trouble: the module is given up. */
-bool linecache_install(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out,
-                       uint64_t took_ns);
+bool linecache_install(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out);
 /* Forget the lines of all modules, because the names they refer to are freed. `all` false: only if they use
  * much memory. */
 void linecache_forget(struct symbolizer *sy, bool all);

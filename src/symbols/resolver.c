@@ -115,13 +115,12 @@ static void ask_for_bounds(struct symbolizer *sy, struct symbol_module *mod)
         mods_ask(sy, mod, TASK_UNWIND);
 }
 
-static void install_names(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out,
-                          uint64_t took_ns)
+static void install_names(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
     struct symbol_task *task = &mod->tasks[TASK_NAMES];
     bool ok = out->table != NULL;
 
-    set_next_try(mod, took_ns);
+    set_next_try(mod, out->took_ns);
     if (out->unchanged || is_old_news(task, out))
         return;
     sy->jit_of_now |= out->of_now;
@@ -142,10 +141,8 @@ static void install_names(struct symbolizer *sy, struct symbol_module *mod, stru
     fetch_after_names(sy, mod);
 }
 
-static void install_unwind(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out,
-                           uint64_t took_ns)
+static void install_unwind(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
-    (void)took_ns;
     if (out->table)
         mod->unwind = tables_share(sy, out->table, mod);
     /* A plugin, or memory with a name: a later request for its names would be too late. */
@@ -154,49 +151,33 @@ static void install_unwind(struct symbolizer *sy, struct symbol_module *mod, str
     finish(sy, &mod->tasks[TASK_UNWIND], out->table != NULL, out);
 }
 
-static void install_calls(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out,
-                          uint64_t took_ns)
+static void install_calls(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
-    (void)took_ns;
     if (out->table)
         mod->calls = tables_share(sy, out->table, mod);
     finish(sy, &mod->tasks[TASK_CALLS], out->table != NULL, out);
 }
 
-static void install_jit_rows(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out,
-                             uint64_t took_ns)
+static void install_jit_rows(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
-    (void)took_ns;
     jitrows_install(sy, mod, out);
     error_clear(&out->trouble); /* such stacks show themselves what is missing */
     finish(sy, &mod->tasks[TASK_JIT_ROWS], true, out);
 }
 
-static void install_lines(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out,
-                          uint64_t took_ns)
+static void install_lines(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
     if (!out->later)
-        finish(sy, &mod->tasks[TASK_LINES], linecache_install(sy, mod, out, took_ns), out);
+        finish(sy, &mod->tasks[TASK_LINES], linecache_install(sy, mod, out), out);
 }
 
-static void install_code(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out,
-                         uint64_t took_ns)
+static void install_code(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
-    (void)took_ns;
     finish(sy, &mod->tasks[TASK_CODE], codecache_install(sy, mod, out), out);
 }
 
-static bool have_nothing(struct symbolizer *sy, struct symbol_module *mod)
+static void install_package(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out)
 {
-    (void)sy;
-    (void)mod;
-    return false;
-}
-
-static void install_package(struct symbolizer *sy, struct symbol_module *mod, struct outcome *out,
-                            uint64_t took_ns)
-{
-    (void)took_ns;
     if (out->package[0])
         mod->package = mem_strdup(out->package);
     error_clear(&out->trouble); /* the names' trouble says why the file cannot be opened */
@@ -251,18 +232,18 @@ static bool have_calls(struct symbolizer *sy, struct symbol_module *mod)
     return mod->calls;
 }
 
-/* How each kind of task is done: `have` (locked) uses what is already there. Else `resolve` (unlocked) gets
- * the result and `install` (locked) installs it. */
+/* How each kind of task is done: `have` (locked) uses what is already there (NULL: nothing ever is). Else
+ * `resolve` (unlocked) gets the result and `install` (locked) installs it. */
 static const struct {
     bool (*have)(struct symbolizer *, struct symbol_module *);
     void (*resolve)(struct symbolizer *, struct symbol_module *, struct outcome *);
-    void (*install)(struct symbolizer *, struct symbol_module *, struct outcome *, uint64_t took_ns);
+    void (*install)(struct symbolizer *, struct symbol_module *, struct outcome *);
 } kinds[TASK_KINDS] = {
     [TASK_UNWIND] = { have_unwind, resolve_unwind, install_unwind },
     [TASK_CALLS] = { have_calls, resolve_calls, install_calls },
     [TASK_JIT_ROWS] = { jitrows_take, resolve_jit_rows, install_jit_rows },
     [TASK_NAMES] = { have_names, resolve_names, install_names },
-    [TASK_PACKAGE] = { have_nothing, resolve_package, install_package },
+    [TASK_PACKAGE] = { NULL, resolve_package, install_package },
     [TASK_CODE] = { codecache_take, resolve_code, install_code },
     [TASK_LINES] = { linecache_take, resolve_lines, install_lines },
 };
@@ -279,7 +260,7 @@ static bool try_again(struct symbolizer *sy, struct symbol_task *task, struct ou
     return true;
 }
 
-static void take_over(struct symbolizer *sy, struct symbol_task *task, struct outcome *out, uint64_t took_ns)
+static void take_over(struct symbolizer *sy, struct symbol_task *task, struct outcome *out)
 {
     struct symbol_module *mod = task->mod;
 
@@ -290,7 +271,7 @@ static void take_over(struct symbolizer *sy, struct symbol_task *task, struct ou
     if (out->owner)
         mod->owner = out->owner;
     if (!try_again(sy, task, out))
-        kinds[symbol_task_kind(task)].install(sy, mod, out, took_ns);
+        kinds[symbol_task_kind(task)].install(sy, mod, out);
 }
 
 /* Read names beyond the kept table if they were requested before the kept table was there. */
@@ -310,7 +291,7 @@ static void do_task(struct lane *lane, struct symbol_task *task)
     struct outcome *out;
     uint64_t began_ns;
 
-    if (kinds[kind].have(sy, mod)) {
+    if (kinds[kind].have && kinds[kind].have(sy, mod)) {
         task->progress = PROGRESS_READY;
         tell_news(sy, task);
     } else {
@@ -325,7 +306,8 @@ static void do_task(struct lane *lane, struct symbol_task *task)
         began_ns = clock_now_ns();
         kinds[kind].resolve(sy, mod, out);
         pthread_mutex_lock(&sy->lock);
-        take_over(sy, task, out, clock_now_ns() - began_ns);
+        out->took_ns = clock_now_ns() - began_ns;
+        take_over(sy, task, out);
         mem_free(out);
     }
     set_kernel_shift(sy, mod->module);

@@ -296,6 +296,7 @@ struct outcome {
     struct code *code;          /* TASK_CODE; NULL: none */
     struct source *source;      /* TASK_CODE; NULL: none */
     bool unchanged, retry;
+    uint64_t took_ns;         /* to get the result */
     bool later;               /* TASK_LINES: waits for a fetch, which requests it again */
     bool of_now;              /* a JIT's names, as they are now */
     bool kept;                /* the kernel's table is from an earlier start */
