@@ -96,29 +96,22 @@ struct line { /* the rest of a line of text */
     bool bad;
 };
 
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 static uint64_t take_number(struct line *l, uint64_t max)
 {
     uint64_t v = 0;
     int digits = 0;
-    for (; l->p < l->end && digits <= 16; l->p++, digits++) {
-        char c = *l->p;
-        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
-                                                : 16;
-        if (digit > 15)
-            break;
-        v = v << 4 | digit;
-    }
+    for (; l->p < l->end && digits <= 16 && hex_digit(*l->p) >= 0; l->p++, digits++)
+        v = v << 4 | (unsigned)hex_digit(*l->p);
     if (!digits || digits > 16 || v > max || l->p == l->end || *l->p != ' ')
         l->bad = true;
     else
         l->p++;
     return l->bad ? 0 : v;
-}
-
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* Decode the rest of the line; cap bytes with the NUL. */
