@@ -1,30 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbols/golines.h"
 
-#include "base/clock.h"
-
-#define STEPS_PER_LOOK 256 /* between checks of the clock */
+#include "symbols/patience.h"
 
 struct search {
     const struct golines *g;
     struct gotable_function f;
-    uint64_t deadline_ns;
-    unsigned steps;
-    bool late;
+    struct patience patience;
 };
-
-static bool goes_on(struct search *s)
-{
-    if (!s->late && ++s->steps % STEPS_PER_LOOK == 0)
-        s->late = clock_now_ns() > s->deadline_ns;
-    return !s->late;
-}
 
 /* Find the value in a table of the function at an address. False: it has none there. */
 static bool find_value(struct search *s, uint32_t table, uint64_t address, struct gotable_values *v)
 {
     gotable_values_of(v, &s->g->table, &s->f, table);
-    while (goes_on(s) && gotable_next_value(v))
+    while (patience_lasts(&s->patience) && gotable_next_value(v))
         if (address < v->to)
             return true;
     return false;
@@ -86,7 +75,7 @@ static void find_inlined(struct search *s, uint64_t address, bool only_inlined,
 enum lines_find_result golines_find(const struct golines *g, uint64_t address, bool only_inlined,
                                     uint64_t deadline_ns, struct lines_location *location)
 {
-    struct search s = { .g = g, .deadline_ns = deadline_ns };
+    struct search s = { .g = g, .patience.deadline_ns = deadline_ns };
 
     lines_location_reset(location, address);
     if (!gotable_find(&g->table, address, &s.f))
@@ -96,5 +85,5 @@ enum lines_find_result golines_find(const struct golines *g, uint64_t address, b
     if (!only_inlined)
         find_line(&s, address, &location->file, &location->line);
     find_inlined(&s, address, only_inlined, location);
-    return s.late ? LINES_FIND_LATE : LINES_FIND_DONE;
+    return s.patience.over ? LINES_FIND_LATE : LINES_FIND_DONE;
 }

@@ -11,18 +11,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "symbols/debuginfo.h"
 #include "symbols/elf.h"
+#include "symbols/patience.h"
 #include "symbols/scopes.h"
 #include "symbols/spans.h"
 
-#define UNITS_MAX      (1u << 20)
-#define INLINED_MAX    (1u << 20) /* in one function */
-#define RANGES_MAX     65536      /* of one function */
-#define NEST_MAX       2048       /* scopes within scopes */
-#define STEPS_PER_LOOK 256        /* between checks of the clock */
+#define UNITS_MAX   (1u << 20)
+#define INLINED_MAX (1u << 20) /* in one function */
+#define RANGES_MAX  65536      /* of one function */
+#define NEST_MAX    2048       /* scopes within scopes */
 
 struct inlined {
     struct debuginfo_entry entry;
@@ -72,17 +71,8 @@ struct lines_module {
 struct traversal { /* traversal of entries that a hostile file may have made endless */
     const struct lines_module *m;
     struct unit *unit;
-    uint64_t deadline_ns;
-    unsigned steps;
-    bool stopped; /* late, or no memory */
+    struct patience patience;
 };
-
-static bool goes_on(struct traversal *w)
-{
-    if (!w->stopped && ++w->steps % STEPS_PER_LOOK == 0)
-        w->stopped = clock_now_ns() > w->deadline_ns;
-    return !w->stopped;
-}
 
 static void read_segments(struct lines_module *m, const struct elffile *file)
 {
@@ -139,7 +129,7 @@ static bool is_code(const struct lines_module *m, uint64_t address)
 static void add_range(struct traversal *w, struct spans *spans, uint64_t low, uint64_t high, uint32_t what)
 {
     if (is_code(w->m, low) && !spans_add(spans, low, high, what))
-        w->stopped = true;
+        w->patience.over = true;
 }
 
 static void add_split_ranges(struct traversal *w, struct debuginfo_entry *entry, struct spans *spans,
@@ -149,7 +139,7 @@ static void add_split_ranges(struct traversal *w, struct debuginfo_entry *entry,
     struct splitranges_pair pair;
 
     debuginfo_split_range(entry, &w->unit->ranges, &it);
-    while (goes_on(w) && it.seen < RANGES_MAX && splitranges_next(&it, &pair))
+    while (patience_lasts(&w->patience) && it.seen < RANGES_MAX && splitranges_next(&it, &pair))
         add_range(w, spans, pair.low, pair.high, what);
 }
 
@@ -163,7 +153,8 @@ static void add_ranges(struct traversal *w, struct debuginfo_entry *entry, struc
         add_split_ranges(w, entry, spans, what);
         return;
     }
-    while (goes_on(w) && seen++ < RANGES_MAX && debuginfo_range(entry, &ranges, &low, &high))
+    while (patience_lasts(&w->patience) && seen++ < RANGES_MAX &&
+           debuginfo_range(entry, &ranges, &low, &high))
         add_range(w, spans, low, high, what);
 }
 
@@ -181,13 +172,13 @@ static bool add_unit(struct traversal *w, struct lines_module *m, struct debugin
 
 static bool read_units(struct lines_module *m, uint64_t deadline_ns)
 {
-    struct traversal w = { .m = m, .deadline_ns = deadline_ns };
+    struct traversal w = { .m = m, .patience.deadline_ns = deadline_ns };
     struct debuginfo_unit unit = { 0 };
 
-    while (m->n < UNITS_MAX && goes_on(&w) && debuginfo_unit(&m->main, &unit))
+    while (m->n < UNITS_MAX && patience_lasts(&w.patience) && debuginfo_unit(&m->main, &unit))
         if (!add_unit(&w, m, &unit))
             return false;
-    return !w.stopped && spans_sort(&m->spans);
+    return !w.patience.over && spans_sort(&m->spans);
 }
 
 static enum lines_open_result open_alt(struct lines_module *m, const struct lines_files *files,
@@ -318,7 +309,7 @@ static bool add_function(struct traversal *w, struct debuginfo_entry *entry)
 
     add_ranges(w, entry, &u->spans, u->n);
     if (u->spans.n == before)
-        return !w->stopped;
+        return !w->patience.over;
     if (!MEM_TRY_GROW(u->functions, u->cap, u->n + 1))
         return false;
     u->functions[u->n++] = (struct function){ .entry = *entry };
@@ -335,10 +326,11 @@ static void collect_functions(struct traversal *w, struct debuginfo_entry *holde
     do {
         enum debuginfo_kind kind = debuginfo_kind(&entry);
         if (kind == DEBUGINFO_FUNCTION && !add_function(w, &entry))
-            w->stopped = true;
-        if (goes_on(w) && (kind == DEBUGINFO_FUNCTION || kind == DEBUGINFO_BLOCK || kind == DEBUGINFO_HOLDER))
+            w->patience.over = true;
+        if (patience_lasts(&w->patience) &&
+            (kind == DEBUGINFO_FUNCTION || kind == DEBUGINFO_BLOCK || kind == DEBUGINFO_HOLDER))
             collect_functions(w, &entry, depth + 1);
-    } while (goes_on(w) && debuginfo_sibling(&entry));
+    } while (patience_lasts(&w->patience) && debuginfo_sibling(&entry));
 }
 
 /* Find a unit's top entry. False: its split file has no such unit. */
@@ -359,13 +351,13 @@ static bool find_top(struct unit *u, struct debuginfo_entry *top)
 
 static void read_unit(struct lines_module *m, struct unit *u, uint64_t deadline_ns)
 {
-    struct traversal w = { .m = m, .unit = u, .deadline_ns = deadline_ns };
+    struct traversal w = { .m = m, .unit = u, .patience.deadline_ns = deadline_ns };
     struct debuginfo_entry top;
 
     u->folder = debuginfo_folder(&u->top);
     if (find_top(u, &top))
         collect_functions(&w, &top, 0);
-    u->state = w.stopped || !spans_sort(&u->spans) ? UNIT_GIVEN_UP : UNIT_READY;
+    u->state = w.patience.over || !spans_sort(&u->spans) ? UNIT_GIVEN_UP : UNIT_READY;
 }
 
 /* Collect the functions inlined into a function. */
@@ -377,7 +369,7 @@ static bool add_inlined(struct traversal *w, struct function *f, struct debuginf
         return false;
     f->items[++f->n] = (struct inlined){ .entry = *entry, .parent = parent };
     add_ranges(w, entry, &f->spans, f->n);
-    return !w->stopped;
+    return !w->patience.over;
 }
 
 static void collect_inlined(struct traversal *w, struct function *f, struct debuginfo_entry *scope,
@@ -399,19 +391,19 @@ static void collect_inlined(struct traversal *w, struct function *f, struct debu
         else if (kind == DEBUGINFO_INLINED && add_inlined(w, f, &entry, parent))
             collect_inlined(w, f, &entry, f->n, depth + 1);
         else if (kind == DEBUGINFO_INLINED)
-            w->stopped = true;
-    } while (goes_on(w) && debuginfo_sibling(&entry));
+            w->patience.over = true;
+    } while (patience_lasts(&w->patience) && debuginfo_sibling(&entry));
 }
 
 static bool read_function(struct lines_module *m, struct unit *u, struct function *f, uint64_t deadline_ns)
 {
-    struct traversal w = { .m = m, .unit = u, .deadline_ns = deadline_ns };
+    struct traversal w = { .m = m, .unit = u, .patience.deadline_ns = deadline_ns };
 
     if (f->inlined_read)
         return true;
     f->inlined_read = true;
     collect_inlined(&w, f, &f->entry, 0, 0);
-    if (!w.stopped && spans_sort(&f->spans))
+    if (!w.patience.over && spans_sort(&f->spans))
         return true;
     f->spans.n = 0;
     return false;

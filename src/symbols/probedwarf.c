@@ -4,24 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/text.h"
 #include "symbols/debuginfo.h"
 #include "symbols/elf.h"
+#include "symbols/patience.h"
 #include "symbols/probefile.h"
 #include "symbols/probevariables.h"
 
-#define SEARCH_NS      (3 * NS_PER_SEC)
-#define NEST_MAX       64
-#define STEPS_PER_LOOK 256 /* between checks of the clock */
-#define HIDDEN_RESULT  16  /* bytes: a larger result is returned through a hidden first argument, on x86-64 */
+#define SEARCH_NS     (3 * NS_PER_SEC)
+#define NEST_MAX      64
+#define HIDDEN_RESULT 16 /* bytes: a larger result is returned through a hidden first argument, on x86-64 */
 
 struct search {
     struct probefile *p;
     struct debuginfo debug;
-    uint64_t deadline_ns;
-    unsigned steps;
-    bool stopped;
+    struct patience patience;
     /* what is searched for: a function by address, or (name set) an inlined one by name */
     uint64_t address;
     const char *name;
@@ -29,17 +26,10 @@ struct search {
     bool is_found, is_whole; /* is_whole: the name has code of its own somewhere */
 };
 
-static bool goes_on(struct search *s)
-{
-    if (!s->stopped && ++s->steps % STEPS_PER_LOOK == 0)
-        s->stopped = clock_now_ns() > s->deadline_ns;
-    return !s->stopped;
-}
-
 /* The file's own debug information, or that of its debug file. */
 static bool open_debug(struct search *s)
 {
-    s->deadline_ns = clock_now_ns() + SEARCH_NS;
+    s->patience.deadline_ns = clock_now_ns() + SEARCH_NS;
     if (debuginfo_open(&s->debug, s->p->fd, NULL))
         return true;
     return s->p->debug_fd >= 0 && elf_belongs(s->p->fd, s->p->debug_fd) &&
@@ -79,14 +69,14 @@ static void visit(struct search *s, struct debuginfo_entry *holder, unsigned dep
             look_at(s, &entry);
         else if (kind == DEBUGINFO_HOLDER)
             visit(s, &entry, depth + 1);
-    } while ((s->name || !s->is_found) && goes_on(s) && debuginfo_sibling(&entry));
+    } while ((s->name || !s->is_found) && patience_lasts(&s->patience) && debuginfo_sibling(&entry));
 }
 
 static void search(struct search *s)
 {
     struct debuginfo_unit unit = { 0 };
 
-    while ((s->name || !s->is_found) && goes_on(s) && debuginfo_unit(&s->debug, &unit))
+    while ((s->name || !s->is_found) && patience_lasts(&s->patience) && debuginfo_unit(&s->debug, &unit))
         visit(s, &unit.top, 0);
 }
 
@@ -178,7 +168,7 @@ static bool add_row(void *ctx, const char *file, uint32_t line, uint64_t address
     struct probefile *p = l->s.p;
     uint64_t offset, limit;
 
-    if (!goes_on(&l->s))
+    if (!patience_lasts(&l->s.patience))
         return false;
     if (!is_file(file, p->ask->name))
         return true;
@@ -202,7 +192,7 @@ bool probefile_add_line(struct probefile *p, struct error *e)
     text_clean(safe, sizeof safe, p->ask->name, strlen(p->ask->name));
     if (!open_debug(&l.s))
         return error_set(e, ERROR_MISSING, "it has no debug information (gcc -g), so no lines of %s", safe);
-    while (!l.s.stopped && debuginfo_unit(&l.s.debug, &unit))
+    while (!l.s.patience.over && debuginfo_unit(&l.s.debug, &unit))
         debuginfo_statements(&unit.top, add_row, &l);
     debuginfo_close(&l.s.debug);
     if (p->n_places)

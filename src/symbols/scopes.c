@@ -8,19 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "symbols/patience.h"
 
-#define NEST_MAX       256 /* scopes within scopes */
-#define ORIGINS_MAX    16  /* from an instance to its declaration */
-#define FUNCTIONS_MAX  (1u << 20)
-#define TEXT_MAX       (64u << 20)
-#define STEPS_PER_LOOK 256 /* between checks of the clock */
+#define NEST_MAX      256 /* scopes within scopes */
+#define ORIGINS_MAX   16  /* from an instance to its declaration */
+#define FUNCTIONS_MAX (1u << 20)
+#define TEXT_MAX      (64u << 20)
 
 struct traversal {
     struct scopes *scopes;
-    uint64_t deadline_ns;
-    unsigned steps;
-    bool stopped;
+    struct patience patience;
 };
 /* A namespace, a class or a function. A block counts as its enclosing scope. */
 struct scope {
@@ -31,13 +28,6 @@ struct scope {
     unsigned lambdas, number;
     const char *name; /* whole; NULL: not needed yet */
 };
-
-static bool goes_on(struct traversal *w)
-{
-    if (!w->stopped && ++w->steps % STEPS_PER_LOOK == 0)
-        w->stopped = clock_now_ns() > w->deadline_ns;
-    return !w->stopped;
-}
 
 /* Join scope and name. Returns the name alone if the result is too long, or if there are too many. */
 static const char *join(struct scopes *s, const char *scope, const char *name)
@@ -77,7 +67,7 @@ static bool is_lambda(struct traversal *w, const struct debuginfo_entry *holder)
         name = debuginfo_kind(&child) == DEBUGINFO_FUNCTION ? debuginfo_plain_name(&child) : NULL;
         if (name && !strncmp(name, "operator()", 10))
             return true;
-    } while (goes_on(w) && debuginfo_sibling(&child));
+    } while (patience_lasts(&w->patience) && debuginfo_sibling(&child));
     return false;
 }
 
@@ -116,7 +106,7 @@ static void note_function(struct traversal *w, struct scope *around, const struc
     if (w->scopes->around.n < FUNCTIONS_MAX)
         map_put(&w->scopes->around, debuginfo_key(function), (uintptr_t)scope_name(w->scopes, around));
     else
-        w->stopped = true;
+        w->patience.over = true;
 }
 
 static void visit_entries(struct traversal *w, struct debuginfo_entry *holder, struct scope *scope,
@@ -150,12 +140,12 @@ static void visit_entries(struct traversal *w, struct debuginfo_entry *holder, s
         return;
     do
         visit_entry(w, &entry, scope, depth + 1);
-    while (goes_on(w) && debuginfo_sibling(&entry));
+    while (patience_lasts(&w->patience) && debuginfo_sibling(&entry));
 }
 
 static void visit_unit(struct scopes *s, struct debuginfo_entry *function, uint64_t deadline_ns)
 {
-    struct traversal w = { .scopes = s, .deadline_ns = deadline_ns };
+    struct traversal w = { .scopes = s, .patience.deadline_ns = deadline_ns };
     struct scope unit = { .name = "" };
 
     debuginfo_top(function, &unit.entry);
