@@ -20,17 +20,7 @@
 #include "symbols/table.h"
 #include "unwind/coderows.h"
 
-static bool grow(char **text, size_t *cap)
-{
-    size_t more = *cap ? *cap * 2 : 1 << 20;
-    char *grown = mem_try_resize(*text, more, 1);
-
-    if (!grown)
-        return false;
-    *text = grown;
-    *cap = more;
-    return true;
-}
+#define FIRST_BYTES (1u << 20) /* then it doubles */
 
 /* Read a file from its start, at most `max` bytes, even if its size is unknown (procfs). */
 static char *read_whole(int fd, size_t max, size_t *n, struct error *e)
@@ -41,7 +31,7 @@ static char *read_whole(int fd, size_t max, size_t *n, struct error *e)
     lseek(fd, 0, SEEK_SET);
     for (*n = 0; *n < max;) {
         ssize_t got;
-        if (*n == cap && !grow(&text, &cap)) {
+        if (*n == cap && !MEM_TRY_GROW(text, cap, cap ? cap + 1 : FIRST_BYTES)) {
             error_set(e, ERROR_LIMIT, "no memory to read it");
             break;
         }
@@ -72,82 +62,68 @@ static bool reply_blob(struct job_reply *reply, const void *bytes, size_t n, str
     return true;
 }
 
-static bool reply_table(struct table_builder *b, enum table_overlap overlap, struct job_reply *reply,
+/* The replies below are made only if `ok`; they free what they are made of. */
+static bool reply_table(bool ok, struct table_builder *b, enum table_overlap overlap, struct job_reply *reply,
                         struct error *e)
 {
-    void *blob;
+    void *blob = NULL;
     size_t size;
-    bool ok;
 
-    if (!table_build(b, overlap, &blob, &size, e))
-        return false;
-    ok = reply_blob(reply, blob, size, e);
+    ok = ok && table_build(b, overlap, &blob, &size, e) && reply_blob(reply, blob, size, e);
     mem_free(blob);
+    table_builder_done(b);
+    return ok;
+}
+
+static bool reply_buf(bool ok, struct buf *blob, struct job_reply *reply, struct error *e)
+{
+    ok = ok && reply_blob(reply, blob->data, blob->len, e);
+    buf_done(blob);
     return ok;
 }
 
 static bool do_elf(const struct job *q, struct job_reply *reply, struct error *e)
 {
     struct table_builder b = { .as_perf = q->head.payload_n };
-    bool ok = elf_read(q->fds[0], &b, e) && reply_table(&b, TABLE_NESTED, reply, e);
 
-    table_builder_done(&b);
-    return ok;
+    return reply_table(elf_read(q->fds[0], &b, e), &b, TABLE_NESTED, reply, e);
 }
 
 static bool do_vmlinux(const struct job *q, struct job_reply *reply, struct error *e)
 {
     struct table_builder b = { 0 };
-    bool ok = elf_read_kernel(q->fds[0], &b, e) && reply_table(&b, TABLE_NESTED, reply, e);
 
-    table_builder_done(&b);
-    return ok;
+    return reply_table(elf_read_kernel(q->fds[0], &b, e), &b, TABLE_NESTED, reply, e);
 }
 
 static bool do_elf_debug(const struct job *q, struct job_reply *reply, struct error *e)
 {
     struct table_builder b = { .as_perf = q->head.payload_n };
-    bool ok = elf_read_with_debug(q->fds[0], q->fds[1], &b, e) && reply_table(&b, TABLE_NESTED, reply, e);
 
-    table_builder_done(&b);
-    return ok;
-}
-
-static bool do_text(const struct job *q, size_t max,
-                    void (*parse)(const char *, size_t, struct table_builder *), enum table_overlap overlap,
-                    struct job_reply *reply, struct error *e)
-{
-    struct table_builder b = { 0 };
-    size_t n;
-    char *text = read_whole(q->fds[0], max, &n, e);
-    bool ok = text != NULL;
-
-    if (ok) {
-        parse(text, n, &b);
-        mem_free(text);
-        ok = reply_table(&b, overlap, reply, e);
-    }
-    table_builder_done(&b);
-    return ok;
+    return reply_table(elf_read_with_debug(q->fds[0], q->fds[1], &b, e), &b, TABLE_NESTED, reply, e);
 }
 
 static bool do_kallsyms(const struct job *q, struct job_reply *reply, struct error *e)
 {
+    struct table_builder b = { 0 };
+    size_t n;
+    char *text = read_whole(q->fds[0], KALLSYMS_BYTES_MAX, &n, e);
+
+    if (text)
+        kallsyms_parse(text, n, &b);
+    mem_free(text);
     /* Of aliases, keep the last one, as perf does: they have no sizes. */
-    return do_text(q, KALLSYMS_BYTES_MAX, kallsyms_parse, TABLE_REPLACED, reply, e);
+    return reply_table(text != NULL, &b, TABLE_REPLACED, reply, e);
 }
 
 static bool do_jit(const struct job *q, struct job_reply *reply, struct error *e)
 {
     struct table_builder b = { 0 };
     bool ok = true;
-    unsigned i;
 
-    for (i = 0; ok && i < q->n_fds; i++)
+    for (unsigned i = 0; ok && i < q->n_fds; i++)
         ok = jitdump_is_one(q->fds[i]) ? jitdump_read(q->fds[i], &b, e) : perfmap_read(q->fds[i], &b, e);
-    ok = ok && reply_table(&b, TABLE_REPLACED, reply, e);
-    table_builder_done(&b);
-    return ok;
+    return reply_table(ok, &b, TABLE_REPLACED, reply, e);
 }
 
 static bool do_demangle(const struct job *q, struct job_reply *reply, struct error *e)
@@ -176,14 +152,11 @@ static bool do_unwind(const struct job *q, struct job_reply *reply, struct error
     bool ok = elf_read_unwind(q->fds[0], q->n_fds > 1 ? q->fds[1] : -1, &blob, &size, link, &why);
 
     reply->payload_n = (size_t)snprintf(reply->payload, sizeof reply->payload, "%s%c%s", link, 0, why.text);
-    if (!ok && why.class != ERROR_MISSING)
-        return error_set(e, why.class, "%s", why.text);
-    if (ok) {
-        ok = reply_blob(reply, blob, size, e);
-        mem_free(blob);
-        return ok;
-    }
-    return true;
+    if (!ok)
+        return why.class == ERROR_MISSING || error_set(e, why.class, "%s", why.text);
+    ok = reply_blob(reply, blob, size, e);
+    mem_free(blob);
+    return ok;
 }
 
 static struct lines_server open_modules;
@@ -191,11 +164,9 @@ static struct lines_server open_modules;
 static bool do_lines(const struct job *q, struct job_reply *reply, struct error *e)
 {
     struct buf blob = { 0 };
-    bool ok = lines_serve(&open_modules, q->payload, q->head.payload_n, q->fds, q->n_fds, &blob, e) &&
-              reply_blob(reply, blob.data, blob.len, e);
+    bool ok = lines_serve(&open_modules, q->payload, q->head.payload_n, q->fds, q->n_fds, &blob, e);
 
-    buf_done(&blob);
-    return ok;
+    return reply_buf(ok, &blob, reply, e);
 }
 
 void job_let_go(void)
@@ -206,22 +177,17 @@ void job_let_go(void)
 static bool do_code(const struct job *q, struct job_reply *reply, struct error *e)
 {
     struct buf blob = { 0 };
-    bool ok = code_serve(q->payload, q->head.payload_n, q->fds, q->n_fds, &blob, e) &&
-              reply_blob(reply, blob.data, blob.len, e);
+    bool ok = code_serve(q->payload, q->head.payload_n, q->fds, q->n_fds, &blob, e);
 
-    buf_done(&blob);
-    return ok;
+    return reply_buf(ok, &blob, reply, e);
 }
 
 static bool do_calls(const struct job *q, struct job_reply *reply, struct error *e)
 {
-    void *blob;
+    void *blob = NULL;
     size_t size;
-    bool ok = elf_read_calls(q->fds[0], &blob, &size, e);
+    bool ok = elf_read_calls(q->fds[0], &blob, &size, e) && reply_blob(reply, blob, size, e);
 
-    if (!ok)
-        return false;
-    ok = reply_blob(reply, blob, size, e);
     mem_free(blob);
     return ok;
 }
@@ -267,11 +233,9 @@ static bool do_jit_rows(const struct job *q, struct job_reply *reply, struct err
 static bool do_probe(const struct job *q, struct job_reply *reply, struct error *e)
 {
     struct buf blob = { 0 };
-    bool ok = probefile_serve(q->payload, q->head.payload_n, q->fds, q->n_fds, &blob, e) &&
-              reply_blob(reply, blob.data, blob.len, e);
+    bool ok = probefile_serve(q->payload, q->head.payload_n, q->fds, q->n_fds, &blob, e);
 
-    buf_done(&blob);
-    return ok;
+    return reply_buf(ok, &blob, reply, e);
 }
 
 bool job_do(const struct job *q, struct job_reply *reply, struct error *e)

@@ -7,19 +7,7 @@
 #include "base/unpack.h"
 
 #define UNPACKED_MAX ((size_t)256 << 20)
-#define FIRST_SIZE   ((size_t)1 << 20)
-
-static bool grow(uint8_t **bytes, size_t *cap, struct error *e)
-{
-    size_t more = *cap ? *cap * 2 : FIRST_SIZE;
-    uint8_t *grown = more <= UNPACKED_MAX ? mem_try_resize(*bytes, more, 1) : NULL;
-
-    if (!grown)
-        return error_set(e, ERROR_LIMIT, "its compressed symbols become too large");
-    *bytes = grown;
-    *cap = more;
-    return true;
-}
+#define FIRST_SIZE   ((size_t)1 << 20) /* then it doubles */
 
 static bool unpack(struct unpacker *u, const uint8_t *packed, size_t n, uint8_t **bytes, size_t *out_n,
                    struct error *e)
@@ -28,8 +16,8 @@ static bool unpack(struct unpacker *u, const uint8_t *packed, size_t n, uint8_t 
     size_t cap = 0, got;
 
     for (*out_n = 0; state == UNPACK_GOES_ON; *out_n += got) {
-        if (*out_n == cap && !grow(bytes, &cap, e))
-            return false;
+        if (*out_n == cap && (cap == UNPACKED_MAX || !MEM_TRY_GROW(*bytes, cap, cap ? cap + 1 : FIRST_SIZE)))
+            return error_set(e, ERROR_LIMIT, "its compressed symbols become too large");
         state = unpacker_run(u, &packed, &n, *bytes + *out_n, cap - *out_n, &got);
         if (state == UNPACK_GOES_ON && !n && *out_n + got < cap)
             break; /* truncated */
