@@ -139,6 +139,15 @@ extern const char *const count_by_names[COUNT_BY_KINDS]; /* "cpu", "core", … *
 struct count_column {
     const char *title;
     int width; /* of the widest text */
+    enum {
+        COUNT_AS_RATE,
+        COUNT_AS_RATIO,
+        COUNT_AS_PERCENT,
+        COUNT_AS_WATT,
+        COUNT_AS_BYTES,
+        COUNT_AS_HEAT
+    } form;
+    enum count_event part, whole; /* whole: of a ratio or a share */
 };
 extern const struct count_column count_columns[];
 extern const uint32_t count_columns_n;
