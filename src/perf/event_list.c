@@ -14,7 +14,6 @@
 #include "perf/probe.h"
 #include "perf/tracepoint.h"
 
-#define ALL_MODIFIERS EVENT_MODIFIERS
 /* Modifiers of the group as a whole, whichever member has them: not part of a name. */
 #define OF_A_GROUP "SW"
 /* Ignored around an event, as in perf. */
@@ -44,7 +43,7 @@ static const char *modifiers_of(const char *word)
     const char *mods = slash && strncmp(word, "mem:", 4) ? slash + 1 : colon ? colon + 1 : NULL;
     if (mods && *mods == ':')
         mods++;
-    return mods && !mods[strspn(mods, ALL_MODIFIERS)] ? mods : NULL;
+    return mods && !mods[strspn(mods, EVENT_MODIFIERS)] ? mods : NULL;
 }
 
 static unsigned count_of(const char *s, char c)

@@ -97,11 +97,10 @@ bool machine_kernel_stays(void)
 
 uint64_t machine_boot(void)
 {
-    struct error ignored = { 0 };
     struct buf id = { 0 };
     uint64_t number = 0;
 
-    if (file_read("/proc/sys/kernel/random/boot_id", 64, &id, &ignored) && id.len >= 36)
+    if (file_read("/proc/sys/kernel/random/boot_id", 64, &id, NULL) && id.len >= 36)
         number = map_hash_bytes(id.data, id.len, 0) | 1;
     buf_done(&id);
     return number;

@@ -43,7 +43,7 @@ struct decoder {
     uint8_t rex_r, rex_x, rex_b; /* 0 or 8 */
     uint8_t vvvv;                /* second register of a vector instruction */
     uint8_t map, op, modrm;
-    bool has_modrm, memory;
+    bool memory;
     uint8_t base, index; /* of a memory operand; X86_NO_REG: none */
     bool rip;
     int64_t disp, imm;
@@ -112,7 +112,6 @@ static void take_modrm(struct decoder *d)
     unsigned mod;
 
     d->modrm = next(d);
-    d->has_modrm = true;
     mod = d->modrm >> 6;
     d->memory = mod != 3;
     d->base = d->index = X86_NO_REG;
