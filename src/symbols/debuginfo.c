@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbols/debuginfo.h"
 
-#include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "unwind/dwarfread.h"
 
 _Static_assert(sizeof(Dwarf_Die) <= sizeof(struct debuginfo_entry), "an entry holds what libdw keeps of it");
 

@@ -11,21 +11,11 @@
 #include "symbols/elf.h"
 #include "unwind/calls.h"
 #include "unwind/cfi.h"
+#include "unwind/dwarfread.h"
 #include "unwind/gorows.h"
 #include "unwind/rowformat.h"
 
 #define EXECUTABLE_MAX 64
-
-/* Pointer encodings in .eh_frame_hdr (Linux Standard Base, 10.6.1). */
-enum {
-    ENC_UDATA4 = 0x03,
-    ENC_SDATA4 = 0x0b,
-    ENC_SDATA8 = 0x0c,
-    ENC_UDATA8 = 0x04,
-    ENC_ABS = 0,
-    ENC_PCREL = 0x10,
-    ENC_DATAREL = 0x30
-};
 
 static enum unwind_arch arch_of(const struct elffile *f)
 {
@@ -53,21 +43,23 @@ static bool find_by_header(const struct elffile *f, struct elf_bytes *out)
     encoding = cursor_u8(&c);
     cursor_skip(&c, 2);
     switch (encoding & 0x0f) {
-    case ENC_SDATA4:
+    case DW_EH_PE_sdata4:
         v = (uint64_t)(int64_t)(int32_t)cursor_u32(&c);
         break;
-    case ENC_UDATA4:
+    case DW_EH_PE_udata4:
         v = cursor_u32(&c);
         break;
-    case ENC_ABS:
-    case ENC_UDATA8:
-    case ENC_SDATA8:
+    case DW_EH_PE_absptr:
+    case DW_EH_PE_udata8:
+    case DW_EH_PE_sdata8:
         v = f->wide ? cursor_u64(&c) : cursor_u32(&c);
         break;
     default:
         return false;
     }
-    at = (encoding & 0x70) == ENC_PCREL ? hdr.addr + 4 : (encoding & 0x70) == ENC_DATAREL ? hdr.addr : 0;
+    at = (encoding & 0x70) == DW_EH_PE_pcrel     ? hdr.addr + 4
+         : (encoding & 0x70) == DW_EH_PE_datarel ? hdr.addr
+                                                 : 0;
     return version == 1 && !c.bad && elffile_loaded(f, at + v, out);
 }
 

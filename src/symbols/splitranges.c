@@ -1,44 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbols/splitranges.h"
 
-enum { /* DW_FORM_…; only debuginfo.c includes dwarf.h */
-       FORM_ADDR = 0x01,
-       FORM_SEC_OFFSET = 0x17,
-       FORM_ADDRX = 0x1b,
-       FORM_RNGLISTX = 0x23,
-       FORM_ADDRX1 = 0x29,
-       FORM_ADDRX2,
-       FORM_ADDRX3,
-       FORM_ADDRX4,
-       FORM_GNU_ADDR_INDEX = 0x1f01,
-};
-enum { /* DW_RLE_… */
-       LIST_END,
-       LIST_BASE_INDEX,
-       LIST_START_INDEX_END_INDEX,
-       LIST_START_INDEX_LENGTH,
-       LIST_OFFSET_PAIR,
-       LIST_BASE,
-       LIST_START_END,
-       LIST_START_LENGTH,
-};
+#include "unwind/dwarfread.h"
+
 /* Size of the header of .debug_rnglists.dwo in 32-bit DWARF. Offsets of the lists, from its end, follow. */
 #define LISTS_HEADER 12
-
-static uint64_t read_uleb(struct cursor *c)
-{
-    uint64_t value = 0;
-    unsigned shift;
-
-    for (shift = 0; shift < 70; shift += 7) {
-        uint8_t byte = cursor_u8(c);
-        if (shift < 64)
-            value |= (uint64_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80))
-            break;
-    }
-    return value;
-}
 
 static struct cursor cursor_at(const struct splitranges *unit, const struct splitranges_bytes *bytes,
                                uint64_t at)
@@ -84,23 +50,24 @@ static uint64_t read_index(struct cursor *c, unsigned form)
     uint64_t low;
 
     switch (form) {
-    case FORM_ADDRX1:
+    case DW_FORM_addrx1:
         return cursor_u8(c);
-    case FORM_ADDRX2:
+    case DW_FORM_addrx2:
         return cursor_u16(c);
-    case FORM_ADDRX3:
+    case DW_FORM_addrx3:
         low = cursor_u16(c);
         return c->swap ? low << 8 | cursor_u8(c) : low | (uint64_t)cursor_u8(c) << 16;
-    case FORM_ADDRX4:
+    case DW_FORM_addrx4:
         return cursor_u32(c);
     default:
-        return read_uleb(c);
+        return dwarf_uleb(c);
     }
 }
 
 static bool is_index(unsigned form)
 {
-    return form == FORM_ADDRX || form == FORM_GNU_ADDR_INDEX || (form >= FORM_ADDRX1 && form <= FORM_ADDRX4);
+    return form == DW_FORM_addrx || form == DW_FORM_GNU_addr_index ||
+           (form >= DW_FORM_addrx1 && form <= DW_FORM_addrx4);
 }
 
 static bool attribute_address(const struct splitranges *unit, const struct splitranges_attribute *a,
@@ -109,7 +76,7 @@ static bool attribute_address(const struct splitranges *unit, const struct split
     struct cursor c = cursor_of_attribute(unit, a);
     uint64_t index;
 
-    if (a->form == FORM_ADDR) {
+    if (a->form == DW_FORM_addr) {
         *address = read_address(unit, &c);
         return !c.bad;
     }
@@ -123,16 +90,16 @@ static bool attribute_address(const struct splitranges *unit, const struct split
 static struct cursor find_list(const struct splitranges *unit, const struct splitranges_attribute *list)
 {
     struct cursor at = cursor_of_attribute(unit, list), c;
-    uint64_t number = list->form == FORM_SEC_OFFSET ? cursor_u32(&at) : read_uleb(&at), offset;
+    uint64_t number = list->form == DW_FORM_sec_offset ? cursor_u32(&at) : dwarf_uleb(&at), offset;
     const struct cursor none = { .bad = true };
 
-    if (at.bad || (list->form != FORM_SEC_OFFSET && list->form != FORM_RNGLISTX))
+    if (at.bad || (list->form != DW_FORM_sec_offset && list->form != DW_FORM_rnglistx))
         return none;
     if (unit->version < 5)
         return unit->old_lists_base <= unit->old_lists.size && number <= unit->old_lists.size
                    ? cursor_at(unit, &unit->old_lists, unit->old_lists_base + number)
                    : none;
-    if (list->form == FORM_SEC_OFFSET)
+    if (list->form == DW_FORM_sec_offset)
         return cursor_at(unit, &unit->lists, number);
     if (number > unit->lists.size)
         return none;
@@ -168,33 +135,33 @@ static bool next_of_list(struct splitranges_iterator *it, struct splitranges_pai
     uint8_t kind = cursor_u8(c);
     bool ok = true;
 
-    *is_range = kind != LIST_BASE_INDEX && kind != LIST_BASE;
+    *is_range = kind != DW_RLE_base_addressx && kind != DW_RLE_base_address;
     switch (kind) {
-    case LIST_BASE_INDEX:
-        ok = indexed_address(unit, read_uleb(c), &it->base);
+    case DW_RLE_base_addressx:
+        ok = indexed_address(unit, dwarf_uleb(c), &it->base);
         break;
-    case LIST_BASE:
+    case DW_RLE_base_address:
         it->base = read_address(unit, c);
         break;
-    case LIST_START_INDEX_END_INDEX:
-        ok = indexed_address(unit, read_uleb(c), &pair->low);
-        ok = ok && indexed_address(unit, read_uleb(c), &pair->high);
+    case DW_RLE_startx_endx:
+        ok = indexed_address(unit, dwarf_uleb(c), &pair->low);
+        ok = ok && indexed_address(unit, dwarf_uleb(c), &pair->high);
         break;
-    case LIST_START_INDEX_LENGTH:
-        ok = indexed_address(unit, read_uleb(c), &pair->low);
-        pair->high = pair->low + read_uleb(c);
+    case DW_RLE_startx_length:
+        ok = indexed_address(unit, dwarf_uleb(c), &pair->low);
+        pair->high = pair->low + dwarf_uleb(c);
         break;
-    case LIST_OFFSET_PAIR:
-        pair->low = it->base + read_uleb(c);
-        pair->high = it->base + read_uleb(c);
+    case DW_RLE_offset_pair:
+        pair->low = it->base + dwarf_uleb(c);
+        pair->high = it->base + dwarf_uleb(c);
         break;
-    case LIST_START_END:
+    case DW_RLE_start_end:
         pair->low = read_address(unit, c);
         pair->high = read_address(unit, c);
         break;
-    case LIST_START_LENGTH:
+    case DW_RLE_start_length:
         pair->low = read_address(unit, c);
-        pair->high = pair->low + read_uleb(c);
+        pair->high = pair->low + dwarf_uleb(c);
         break;
     default:
         return false;

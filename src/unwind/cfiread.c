@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "unwind/dwarf.h"
+#include "unwind/dwarfread.h"
 
 #define SECTION_MAX      INT32_MAX
 #define AUGMENTATION_MAX 16
@@ -65,23 +65,23 @@ static bool is_cie(const struct cfi_reader *r, const struct head *h)
 static uint64_t read_value(const struct cfi_reader *r, struct cursor *c, uint8_t encoding)
 {
     switch (encoding & 0xf) {
-    case DW_EH_PE_ABSPTR:
-    case DW_EH_PE_SIGNED:
+    case DW_EH_PE_absptr:
+    case DW_EH_PE_signed:
         return r->in->arch == UNWIND_ARCH_I386 ? cursor_u32(c) : cursor_u64(c);
-    case DW_EH_PE_UDATA8:
-    case DW_EH_PE_SDATA8:
+    case DW_EH_PE_udata8:
+    case DW_EH_PE_sdata8:
         return cursor_u64(c);
-    case DW_EH_PE_ULEB128:
+    case DW_EH_PE_uleb128:
         return dwarf_uleb(c);
-    case DW_EH_PE_SLEB128:
+    case DW_EH_PE_sleb128:
         return (uint64_t)dwarf_sleb(c);
-    case DW_EH_PE_UDATA2:
+    case DW_EH_PE_udata2:
         return cursor_u16(c);
-    case DW_EH_PE_SDATA2:
+    case DW_EH_PE_sdata2:
         return (uint64_t)(int16_t)cursor_u16(c);
-    case DW_EH_PE_UDATA4:
+    case DW_EH_PE_udata4:
         return cursor_u32(c);
-    case DW_EH_PE_SDATA4:
+    case DW_EH_PE_sdata4:
         return (uint64_t)(int32_t)cursor_u32(c);
     default:
         c->bad = true;
@@ -96,31 +96,31 @@ static bool read_pointer(const struct cfi_reader *r, struct cursor *c, uint8_t e
 {
     uint64_t here = r->section->addr + position(r, c), base = 0;
 
-    if (encoding == DW_EH_PE_ALIGNED) {
+    if (encoding == DW_EH_PE_aligned) {
         cursor_skip(c, (size_t)(-here & (r->in->arch == UNWIND_ARCH_I386 ? 3 : 7)));
-        *value = read_value(r, c, DW_EH_PE_ABSPTR);
+        *value = read_value(r, c, DW_EH_PE_absptr);
         return !c->bad;
     }
     switch (encoding & 0x70) {
-    case DW_EH_PE_ABSPTR:
+    case DW_EH_PE_absptr:
         break;
-    case DW_EH_PE_PCREL:
+    case DW_EH_PE_pcrel:
         base = here;
         break;
-    case DW_EH_PE_TEXTREL:
+    case DW_EH_PE_textrel:
         base = r->in->text_addr;
         break;
-    case DW_EH_PE_DATAREL:
+    case DW_EH_PE_datarel:
         base = r->in->data_addr;
         break;
-    case DW_EH_PE_FUNCREL:
+    case DW_EH_PE_funcrel:
         base = function;
         break;
     default:
         c->bad = true;
     }
     *value = base + read_value(r, c, encoding);
-    return !c->bad && !(encoding & DW_EH_PE_INDIRECT);
+    return !c->bad && !(encoding & DW_EH_PE_indirect);
 }
 
 /* Reads the data of the letters after "z". Stops at an unknown letter; the length of the data leads past

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "unwind/dwarf.h"
+#include "unwind/dwarfread.h"
 #include "unwind/general.h"
 
 #define LR                  30 /* arm64: link register (return address) */
@@ -17,15 +17,15 @@ static bool is_register_plus(const struct cfi_rule *rule, unsigned reg, bool der
 /* Matches the expression that linkers write for PLTs: rsp + 8 + ((rip & 15) >= N) * 8. */
 static bool is_plt(const struct cfi_rule *rule, int32_t *n)
 {
-    static const uint8_t head[] = { DW_OP_BREG0 + 7, 8, DW_OP_BREG0 + 16, 0, DW_OP_LIT0 + 15, DW_OP_AND };
-    static const uint8_t tail[] = { DW_OP_GE, DW_OP_LIT0 + 3, DW_OP_SHL, DW_OP_PLUS };
+    static const uint8_t head[] = { DW_OP_breg0 + 7, 8, DW_OP_breg0 + 16, 0, DW_OP_lit0 + 15, DW_OP_and };
+    static const uint8_t tail[] = { DW_OP_ge, DW_OP_lit0 + 3, DW_OP_shl, DW_OP_plus };
     const uint8_t *p = rule->bytes;
 
     if (rule->size != sizeof head + 1 + sizeof tail || memcmp(p, head, sizeof head) ||
-        memcmp(p + sizeof head + 1, tail, sizeof tail) || p[sizeof head] < DW_OP_LIT0 ||
-        p[sizeof head] > DW_OP_LIT0 + 15)
+        memcmp(p + sizeof head + 1, tail, sizeof tail) || p[sizeof head] < DW_OP_lit0 ||
+        p[sizeof head] > DW_OP_lit0 + 15)
         return false;
-    *n = p[sizeof head] - DW_OP_LIT0;
+    *n = p[sizeof head] - DW_OP_lit0;
     return true;
 }
 

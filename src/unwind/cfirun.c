@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "unwind/dwarf.h"
+#include "unwind/dwarfread.h"
 
 struct runner {
     struct cfi_run *r;
@@ -124,22 +124,22 @@ static void cfa_instruction(struct runner *x, uint8_t op)
     uint64_t reg;
 
     switch (op) {
-    case DW_CFA_DEF_CFA:
+    case DW_CFA_def_cfa:
         reg = dwarf_uleb(x->c);
         define_cfa(x, reg, dwarf_uleb(x->c));
         break;
-    case DW_CFA_DEF_CFA_SF:
+    case DW_CFA_def_cfa_sf:
         reg = dwarf_uleb(x->c);
         define_cfa(x, reg, scaled(x, (uint64_t)dwarf_sleb(x->c)));
         break;
-    case DW_CFA_DEF_CFA_REGISTER:
+    case DW_CFA_def_cfa_register:
         reg = dwarf_uleb(x->c);
         define_cfa(x, reg, x->state->cfa.kind == CFI_REGISTER ? (uint64_t)x->state->cfa.value : 0);
         break;
-    case DW_CFA_DEF_CFA_OFFSET:
+    case DW_CFA_def_cfa_offset:
         move_cfa(x, dwarf_uleb(x->c));
         break;
-    case DW_CFA_DEF_CFA_OFFSET_SF:
+    case DW_CFA_def_cfa_offset_sf:
         move_cfa(x, scaled(x, (uint64_t)dwarf_sleb(x->c)));
         break;
     default:
@@ -152,37 +152,37 @@ static void register_instruction(struct runner *x, uint8_t op)
     uint64_t reg = dwarf_uleb(x->c);
 
     switch (op) {
-    case DW_CFA_OFFSET_EXTENDED:
+    case DW_CFA_offset_extended:
         set(x, reg, number(CFI_OFFSET, scaled(x, dwarf_uleb(x->c))));
         break;
-    case DW_CFA_OFFSET_EXTENDED_SF:
+    case DW_CFA_offset_extended_sf:
         set(x, reg, number(CFI_OFFSET, scaled(x, (uint64_t)dwarf_sleb(x->c))));
         break;
-    case DW_CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
+    case DW_CFA_GNU_negative_offset_extended:
         set(x, reg, number(CFI_OFFSET, -scaled(x, dwarf_uleb(x->c))));
         break;
-    case DW_CFA_RESTORE_EXTENDED:
+    case DW_CFA_restore_extended:
         restore(x, reg);
         break;
-    case DW_CFA_UNDEFINED:
+    case DW_CFA_undefined:
         set(x, reg, number(CFI_UNDEFINED, 0));
         break;
-    case DW_CFA_SAME_VALUE:
+    case DW_CFA_same_value:
         set(x, reg, number(CFI_SAME, 0));
         break;
-    case DW_CFA_REGISTER:
+    case DW_CFA_register:
         set(x, reg, number(CFI_REGISTER, dwarf_uleb(x->c)));
         break;
-    case DW_CFA_VAL_OFFSET:
+    case DW_CFA_val_offset:
         set(x, reg, number(CFI_VAL_OFFSET, scaled(x, dwarf_uleb(x->c))));
         break;
-    case DW_CFA_VAL_OFFSET_SF:
+    case DW_CFA_val_offset_sf:
         set(x, reg, number(CFI_VAL_OFFSET, scaled(x, (uint64_t)dwarf_sleb(x->c))));
         break;
-    case DW_CFA_EXPRESSION:
+    case DW_CFA_expression:
         set(x, reg, expression(x->c, CFI_EXPRESSION));
         break;
-    case DW_CFA_VAL_EXPRESSION:
+    case DW_CFA_val_expression:
         set(x, reg, expression(x->c, CFI_VAL_EXPRESSION));
         break;
     default:
@@ -196,16 +196,16 @@ static void change(struct runner *x)
     uint8_t op = cursor_u8(x->c), operand = op & 0x3f;
 
     switch (op & 0xc0) {
-    case DW_CFA_OFFSET:
+    case DW_CFA_offset:
         set(x, operand, number(CFI_OFFSET, scaled(x, dwarf_uleb(x->c))));
         break;
-    case DW_CFA_RESTORE:
+    case DW_CFA_restore:
         restore(x, operand);
         break;
     default:
-        if (op >= DW_CFA_DEF_CFA && op <= DW_CFA_DEF_CFA_EXPRESSION)
+        if (op >= DW_CFA_def_cfa && op <= DW_CFA_def_cfa_expression)
             cfa_instruction(x, op);
-        else if (op == DW_CFA_DEF_CFA_SF || op == DW_CFA_DEF_CFA_OFFSET_SF)
+        else if (op == DW_CFA_def_cfa_sf || op == DW_CFA_def_cfa_offset_sf)
             cfa_instruction(x, op);
         else
             register_instruction(x, op);
@@ -216,11 +216,11 @@ static void change(struct runner *x)
 static unsigned usual_operands(uint8_t op, bool *is_usual)
 {
     *is_usual = true;
-    if ((op & 0xc0) == DW_CFA_OFFSET || op == DW_CFA_DEF_CFA_OFFSET || op == DW_CFA_DEF_CFA_REGISTER)
+    if ((op & 0xc0) == DW_CFA_offset || op == DW_CFA_def_cfa_offset || op == DW_CFA_def_cfa_register)
         return 1;
-    if (op == DW_CFA_DEF_CFA)
+    if (op == DW_CFA_def_cfa)
         return 2;
-    *is_usual = (op & 0xc0) == DW_CFA_RESTORE;
+    *is_usual = (op & 0xc0) == DW_CFA_restore;
     return 0;
 }
 
@@ -269,7 +269,7 @@ static void instruction(struct runner *x)
 {
     uint8_t op = *x->c->p;
 
-    if ((op & 0xc0) == DW_CFA_ADVANCE_LOC) {
+    if ((op & 0xc0) == DW_CFA_advance_loc) {
         cursor_skip(x->c, 1);
         advance_by(x, op & 0x3f);
         return;
@@ -279,37 +279,37 @@ static void instruction(struct runner *x)
         return;
     }
     switch (op) {
-    case DW_CFA_NOP:
+    case DW_CFA_nop:
     /* No effect: addresses are stripped of the signature that it describes. */
     case DW_CFA_AARCH64_NEGATE_RA_STATE:
     case DW_CFA_AARCH64_NEGATE_RA_STATE_WITH_PC:
         cursor_skip(x->c, 1);
         break;
-    case DW_CFA_SET_LOC:
+    case DW_CFA_set_loc:
         cursor_skip(x->c, 1);
         set_loc(x);
         break;
-    case DW_CFA_ADVANCE_LOC1:
+    case DW_CFA_advance_loc1:
         cursor_skip(x->c, 1);
         advance_by(x, cursor_u8(x->c));
         break;
-    case DW_CFA_ADVANCE_LOC2:
+    case DW_CFA_advance_loc2:
         cursor_skip(x->c, 1);
         advance_by(x, cursor_u16(x->c));
         break;
-    case DW_CFA_ADVANCE_LOC4:
+    case DW_CFA_advance_loc4:
         cursor_skip(x->c, 1);
         advance_by(x, cursor_u32(x->c));
         break;
-    case DW_CFA_REMEMBER_STATE:
+    case DW_CFA_remember_state:
         cursor_skip(x->c, 1);
         remember(x);
         break;
-    case DW_CFA_RESTORE_STATE:
+    case DW_CFA_restore_state:
         cursor_skip(x->c, 1);
         recall(x);
         break;
-    case DW_CFA_GNU_ARGS_SIZE:
+    case DW_CFA_GNU_args_size:
         cursor_skip(x->c, 1);
         dwarf_uleb(x->c);
         break;

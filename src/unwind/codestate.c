@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "unwind/cfirow.h"
-#include "unwind/dwarf.h"
+#include "unwind/dwarfread.h"
 
 #define FAR_MAX        (1 << 24) /* bytes between a value and the CFA: no frame is larger */
 #define CALLER_SAVED   0x0fc7u   /* rax, rcx, rdx, rsi, rdi, r8 to r11 */
@@ -275,7 +275,7 @@ static uint32_t put_sp_plus(uint8_t *p, int64_t offset)
 {
     uint32_t n = 0;
 
-    p[n++] = DW_OP_BREG0 + 7;
+    p[n++] = DW_OP_breg0 + 7;
     for (bool more = true; more; offset >>= 7) {
         uint8_t byte = offset & 0x7f;
         more = !((offset >> 7 == 0 && !(byte & 0x40)) || (offset >> 7 == -1 && byte & 0x40));
@@ -306,8 +306,8 @@ static bool put_cfa(const struct code_state *s, struct cfi_rule *cfa, uint8_t ex
         if (slot->at.kind != CODE_ALIGNED || slot->holds.kind != CODE_CFA || slot->holds.offset > 0)
             continue;
         n = put_sp_plus(expression, (int64_t)slot->at.offset - sp.offset);
-        expression[n++] = DW_OP_DEREF;
-        expression[n++] = DW_OP_PLUS_UCONST;
+        expression[n++] = DW_OP_deref;
+        expression[n++] = DW_OP_plus_uconst;
         for (uint32_t left = (uint32_t)-slot->holds.offset, more = 1; more; left >>= 7) {
             more = left >> 7 != 0;
             expression[n++] = (uint8_t)((left & 0x7f) | (more ? 0x80 : 0));

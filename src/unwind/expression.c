@@ -4,7 +4,7 @@
 #include <byteswap.h>
 #include <string.h>
 
-#include "unwind/dwarf.h"
+#include "unwind/dwarfread.h"
 
 #define OPERATIONS_MAX 256
 #define STACK_MAX      64
@@ -111,39 +111,39 @@ static uint64_t shift_right(uint64_t a, uint64_t by, bool sign)
 static uint64_t binary(struct machine *m, uint8_t op, uint64_t a, uint64_t b)
 {
     switch (op) {
-    case DW_OP_AND:
+    case DW_OP_and:
         return a & b;
-    case DW_OP_DIV:
+    case DW_OP_div:
         return divide(m, a, b);
-    case DW_OP_MINUS:
+    case DW_OP_minus:
         return a - b;
-    case DW_OP_MOD:
+    case DW_OP_mod:
         m->bad |= !b;
         return b ? a % b : 0;
-    case DW_OP_MUL:
+    case DW_OP_mul:
         return a * b;
-    case DW_OP_OR:
+    case DW_OP_or:
         return a | b;
-    case DW_OP_PLUS:
+    case DW_OP_plus:
         return a + b;
-    case DW_OP_SHL:
+    case DW_OP_shl:
         return b < 64 ? a << b : 0;
-    case DW_OP_SHR:
-    case DW_OP_SHRA:
-        return shift_right(a, b, op == DW_OP_SHRA);
-    case DW_OP_XOR:
+    case DW_OP_shr:
+    case DW_OP_shra:
+        return shift_right(a, b, op == DW_OP_shra);
+    case DW_OP_xor:
         return a ^ b;
-    case DW_OP_EQ:
+    case DW_OP_eq:
         return a == b;
-    case DW_OP_NE:
+    case DW_OP_ne:
         return a != b;
-    case DW_OP_GE:
+    case DW_OP_ge:
         return (int64_t)a >= (int64_t)b;
-    case DW_OP_GT:
+    case DW_OP_gt:
         return (int64_t)a > (int64_t)b;
-    case DW_OP_LE:
+    case DW_OP_le:
         return (int64_t)a <= (int64_t)b;
-    case DW_OP_LT:
+    case DW_OP_lt:
         return (int64_t)a < (int64_t)b;
     default:
         m->bad = true;
@@ -156,28 +156,28 @@ static void push_constant(struct machine *m, uint8_t op)
     struct cursor *c = &m->code;
 
     switch (op) {
-    case DW_OP_CONST1U:
+    case DW_OP_const1u:
         push(m, cursor_u8(c));
         break;
-    case DW_OP_CONST1S:
+    case DW_OP_const1s:
         push(m, (uint64_t)(int8_t)cursor_u8(c));
         break;
-    case DW_OP_CONST2U:
+    case DW_OP_const2u:
         push(m, cursor_u16(c));
         break;
-    case DW_OP_CONST2S:
+    case DW_OP_const2s:
         push(m, (uint64_t)(int16_t)cursor_u16(c));
         break;
-    case DW_OP_CONST4U:
+    case DW_OP_const4u:
         push(m, cursor_u32(c));
         break;
-    case DW_OP_CONST4S:
+    case DW_OP_const4s:
         push(m, (uint64_t)(int32_t)cursor_u32(c));
         break;
-    case DW_OP_CONSTU:
+    case DW_OP_constu:
         push(m, dwarf_uleb(c));
         break;
-    case DW_OP_CONSTS:
+    case DW_OP_consts:
         push(m, (uint64_t)dwarf_sleb(c));
         break;
     default:
@@ -202,11 +202,11 @@ static void on_top(struct machine *m, uint8_t op)
 {
     uint64_t value = pop(m);
 
-    if (op == DW_OP_ABS)
+    if (op == DW_OP_abs)
         value = (int64_t)value < 0 ? -value : value;
-    else if (op == DW_OP_NEG)
+    else if (op == DW_OP_neg)
         value = -value;
-    else if (op == DW_OP_NOT)
+    else if (op == DW_OP_not)
         value = ~value;
     else
         value += dwarf_uleb(&m->code);
@@ -218,58 +218,58 @@ static void operation(struct machine *m)
     uint8_t op = cursor_u8(&m->code);
     uint64_t top;
 
-    if (op >= DW_OP_LIT0 && op < DW_OP_LIT0 + 32) {
-        push(m, op - (uint64_t)DW_OP_LIT0);
+    if (op >= DW_OP_lit0 && op < DW_OP_lit0 + 32) {
+        push(m, op - (uint64_t)DW_OP_lit0);
         return;
     }
-    if (op >= DW_OP_BREG0 && op < DW_OP_BREG0 + 32) {
-        push_register(m, op - (uint64_t)DW_OP_BREG0);
+    if (op >= DW_OP_breg0 && op < DW_OP_breg0 + 32) {
+        push_register(m, op - (uint64_t)DW_OP_breg0);
         return;
     }
-    if (op >= DW_OP_CONST1U && op <= DW_OP_CONSTS) {
+    if (op >= DW_OP_const1u && op <= DW_OP_consts) {
         push_constant(m, op);
         return;
     }
     switch (op) {
-    case DW_OP_NOP:
+    case DW_OP_nop:
         break;
-    case DW_OP_BREGX:
+    case DW_OP_bregx:
         push_register(m, dwarf_uleb(&m->code));
         break;
-    case DW_OP_DEREF:
+    case DW_OP_deref:
         deref(m, 8);
         break;
-    case DW_OP_DEREF_SIZE:
+    case DW_OP_deref_size:
         deref(m, cursor_u8(&m->code));
         break;
-    case DW_OP_DUP:
+    case DW_OP_dup:
         push_picked(m, 0);
         break;
-    case DW_OP_OVER:
+    case DW_OP_over:
         push_picked(m, 1);
         break;
-    case DW_OP_PICK:
+    case DW_OP_pick:
         push_picked(m, cursor_u8(&m->code));
         break;
-    case DW_OP_DROP:
+    case DW_OP_drop:
         pop(m);
         break;
-    case DW_OP_SWAP:
+    case DW_OP_swap:
         turn(m, 2);
         break;
-    case DW_OP_ROT:
+    case DW_OP_rot:
         turn(m, 3);
         break;
-    case DW_OP_ABS:
-    case DW_OP_NEG:
-    case DW_OP_NOT:
-    case DW_OP_PLUS_UCONST:
+    case DW_OP_abs:
+    case DW_OP_neg:
+    case DW_OP_not:
+    case DW_OP_plus_uconst:
         on_top(m, op);
         break;
-    case DW_OP_SKIP:
+    case DW_OP_skip:
         jump(m, true);
         break;
-    case DW_OP_BRA:
+    case DW_OP_bra:
         jump(m, pop(m) != 0);
         break;
     default:

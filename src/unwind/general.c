@@ -5,7 +5,7 @@
 #include "unwind/general.h"
 
 #include "unwind/cfirun.h"
-#include "unwind/dwarf.h"
+#include "unwind/dwarfread.h"
 #include "unwind/expression.h"
 #include "unwind/rowformat.h"
 

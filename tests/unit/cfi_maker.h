@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "unwind/cfi.h"
-#include "unwind/dwarf.h"
+#include "unwind/dwarfread.h"
 #include "unwind/rows.h"
 
 #define CODE      UINT64_C(0x401000)
@@ -53,7 +53,7 @@ static inline void cfi_close(struct cfi_maker *m)
     uint32_t length;
 
     while (m->n % 8)
-        cfi_u8(m, DW_CFA_NOP);
+        cfi_u8(m, DW_CFA_nop);
     length = (uint32_t)(m->n - m->entry - 4);
     memcpy(m->bytes + m->entry, &length, 4);
 }
@@ -73,9 +73,9 @@ static inline void cfi_cie(struct cfi_maker *m, unsigned version, const char *au
         CFI(m, 8, 0);
     CFI(m, 1, alignment, (uint8_t)ra); /* code alignment 1 */
     m->sized = *augmentation == 'z';
-    m->encoding = DW_EH_PE_ABSPTR;
+    m->encoding = DW_EH_PE_absptr;
     if (!strcmp(augmentation, "zR") || !strcmp(augmentation, "zRS")) {
-        m->encoding = DW_EH_PE_PCREL | DW_EH_PE_SDATA4;
+        m->encoding = DW_EH_PE_pcrel | DW_EH_PE_sdata4;
         CFI(m, 1, m->encoding);
     }
 }
@@ -83,15 +83,15 @@ static inline void cfi_cie(struct cfi_maker *m, unsigned version, const char *au
 static inline void cfi_pointer(struct cfi_maker *m, uint64_t addr)
 {
     uint64_t here = FRAME_AT + m->n;
-    uint64_t base = (m->encoding & 0x70) == DW_EH_PE_PCREL ? here : 0;
+    uint64_t base = (m->encoding & 0x70) == DW_EH_PE_pcrel ? here : 0;
 
     switch (m->encoding & 0xf) {
-    case DW_EH_PE_UDATA2:
-    case DW_EH_PE_SDATA2:
+    case DW_EH_PE_udata2:
+    case DW_EH_PE_sdata2:
         cfi_int(m, addr - base, 2);
         break;
-    case DW_EH_PE_UDATA4:
-    case DW_EH_PE_SDATA4:
+    case DW_EH_PE_udata4:
+    case DW_EH_PE_sdata4:
         cfi_int(m, addr - base, 4);
         break;
     default:
@@ -143,7 +143,7 @@ static inline void cfi_x86_64(struct cfi_maker *m, const char *augmentation)
     memset(m, 0, sizeof *m);
     m->arch = UNWIND_ARCH_X86_64;
     cfi_cie(m, 1, augmentation);
-    CFI(m, DW_CFA_DEF_CFA, 7, 8, DW_CFA_OFFSET | 16, 1);
+    CFI(m, DW_CFA_def_cfa, 7, 8, DW_CFA_offset | 16, 1);
     cfi_close(m);
 }
 
@@ -153,7 +153,7 @@ static inline void cfi_i386(struct cfi_maker *m, const char *augmentation)
     memset(m, 0, sizeof *m);
     m->arch = UNWIND_ARCH_I386;
     cfi_cie(m, 1, augmentation);
-    CFI(m, DW_CFA_DEF_CFA, 4, 4, DW_CFA_OFFSET | 8, 1);
+    CFI(m, DW_CFA_def_cfa, 4, 4, DW_CFA_offset | 8, 1);
     cfi_close(m);
 }
 

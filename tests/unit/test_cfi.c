@@ -32,9 +32,9 @@ static void expect(const struct cfi_maker *m, uint64_t into, enum unwind_row_kin
 /* push rbp; mov rbp, rsp; …; pop rbp; ret */
 static void put_frame_pointer_function(struct cfi_maker *m)
 {
-    CFI(m, DW_CFA_ADVANCE_LOC | 1, DW_CFA_DEF_CFA_OFFSET, 16, DW_CFA_OFFSET | RBP, 2);
-    CFI(m, DW_CFA_ADVANCE_LOC | 3, DW_CFA_DEF_CFA_REGISTER, RBP);
-    CFI(m, DW_CFA_ADVANCE_LOC1, 0x20, DW_CFA_DEF_CFA, RSP, 8);
+    CFI(m, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16, DW_CFA_offset | RBP, 2);
+    CFI(m, DW_CFA_advance_loc | 3, DW_CFA_def_cfa_register, RBP);
+    CFI(m, DW_CFA_advance_loc1, 0x20, DW_CFA_def_cfa, RSP, 8);
 }
 
 static void expect_frame_pointer_function(const struct cfi_maker *m)
@@ -72,7 +72,7 @@ TEST(debug_frame_versions_1_3_and_4_are_read)
     for (unsigned i = 0; i < 3; i++) {
         struct cfi_maker m = { .arch = UNWIND_ARCH_X86_64, .debug = true };
         cfi_cie(&m, versions[i], "");
-        CFI(&m, DW_CFA_DEF_CFA, RSP, 8, DW_CFA_OFFSET | RA, 1);
+        CFI(&m, DW_CFA_def_cfa, RSP, 8, DW_CFA_offset | RA, 1);
         cfi_close(&m);
         cfi_fde(&m, CODE, 0x30);
         put_frame_pointer_function(&m);
@@ -90,20 +90,20 @@ TEST(pointers_are_read_in_every_encoding)
         uint64_t base;
         unsigned bytes;
     } ways[] = {
-        { DW_EH_PE_ABSPTR, 0, 8 },
-        { DW_EH_PE_UDATA4, 0, 4 },
-        { DW_EH_PE_UDATA8, 0, 8 },
-        { DW_EH_PE_TEXTREL | DW_EH_PE_UDATA2, CODE, 2 },
-        { DW_EH_PE_TEXTREL | DW_EH_PE_SDATA2, CODE, 2 },
-        { DW_EH_PE_DATAREL | DW_EH_PE_SDATA4, FRAME_AT, 4 },
-        { DW_EH_PE_DATAREL | DW_EH_PE_SDATA8, FRAME_AT, 8 },
+        { DW_EH_PE_absptr, 0, 8 },
+        { DW_EH_PE_udata4, 0, 4 },
+        { DW_EH_PE_udata8, 0, 8 },
+        { DW_EH_PE_textrel | DW_EH_PE_udata2, CODE, 2 },
+        { DW_EH_PE_textrel | DW_EH_PE_sdata2, CODE, 2 },
+        { DW_EH_PE_datarel | DW_EH_PE_sdata4, FRAME_AT, 4 },
+        { DW_EH_PE_datarel | DW_EH_PE_sdata8, FRAME_AT, 8 },
     };
 
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct cfi_maker m;
         cfi_x86_64(&m, "");
         cfi_cie(&m, 1, "zRL");
-        CFI(&m, 2, ways[i].encoding, DW_EH_PE_OMIT, DW_CFA_DEF_CFA, RSP, 8, DW_CFA_OFFSET | RA, 1);
+        CFI(&m, 2, ways[i].encoding, DW_EH_PE_omit, DW_CFA_def_cfa, RSP, 8, DW_CFA_offset | RA, 1);
         cfi_close(&m);
         m.entry = m.n;
         cfi_int(&m, 0, 4);
@@ -127,9 +127,9 @@ TEST(leb128_pointers_and_personality_data_are_skipped)
 
     cfi_x86_64(&m, "");
     cfi_cie(&m, 3, "zPLR");
-    CFI(&m, 11, DW_EH_PE_INDIRECT | DW_EH_PE_UDATA8, 1, 2, 3, 4, 5, 6, 7, 8, 0x1b,
-        DW_EH_PE_TEXTREL | DW_EH_PE_ULEB128);
-    CFI(&m, DW_CFA_DEF_CFA, RSP, 8, DW_CFA_OFFSET | RA, 1);
+    CFI(&m, 11, DW_EH_PE_indirect | DW_EH_PE_udata8, 1, 2, 3, 4, 5, 6, 7, 8, 0x1b,
+        DW_EH_PE_textrel | DW_EH_PE_uleb128);
+    CFI(&m, DW_CFA_def_cfa, RSP, 8, DW_CFA_offset | RA, 1);
     cfi_close(&m);
     m.entry = m.n;
     cfi_int(&m, 0, 4);
@@ -226,9 +226,9 @@ TEST(restore_state_restores_the_cfa)
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x40);
     put_frame_pointer_function(&m); /* up to 0x24 */
-    CFI(&m, DW_CFA_DEF_CFA, RBP, 16, DW_CFA_REMEMBER_STATE);
-    CFI(&m, DW_CFA_ADVANCE_LOC | 4, DW_CFA_DEF_CFA, RSP, 8, DW_CFA_RESTORE | RBP);
-    CFI(&m, DW_CFA_ADVANCE_LOC | 4, DW_CFA_RESTORE_STATE);
+    CFI(&m, DW_CFA_def_cfa, RBP, 16, DW_CFA_remember_state);
+    CFI(&m, DW_CFA_advance_loc | 4, DW_CFA_def_cfa, RSP, 8, DW_CFA_restore | RBP);
+    CFI(&m, DW_CFA_advance_loc | 4, DW_CFA_restore_state);
     cfi_close(&m);
     make_table(&m);
     expect(&m, 0x24, UNWIND_ROW_FP, 16);
@@ -245,9 +245,9 @@ TEST(rows_report_a_return_address_in_a_register)
 
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x40);
-    CFI(&m, DW_CFA_ADVANCE_LOC | 1, DW_CFA_DEF_CFA_OFFSET, 0, DW_CFA_REGISTER, RA,
+    CFI(&m, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 0, DW_CFA_register, RA,
         RDI); /* a vfork() wrapper */
-    CFI(&m, DW_CFA_ADVANCE_LOC | 1, DW_CFA_UNDEFINED, RA);
+    CFI(&m, DW_CFA_advance_loc | 1, DW_CFA_undefined, RA);
     cfi_close(&m);
     make_table(&m);
     assert_false(row_at(&m, 0).ra_in_register);
@@ -264,9 +264,9 @@ TEST(plt_entries_are_recognized_by_their_cfa_expression)
 
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x40);
-    CFI(&m, DW_CFA_DEF_CFA_OFFSET, 16, DW_CFA_ADVANCE_LOC | 6, DW_CFA_DEF_CFA_OFFSET, 24,
-        DW_CFA_ADVANCE_LOC | 10);
-    CFI(&m, DW_CFA_DEF_CFA_EXPRESSION, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22);
+    CFI(&m, DW_CFA_def_cfa_offset, 16, DW_CFA_advance_loc | 6, DW_CFA_def_cfa_offset, 24,
+        DW_CFA_advance_loc | 10);
+    CFI(&m, DW_CFA_def_cfa_expression, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22);
     cfi_close(&m);
     make_table(&m);
     expect(&m, 0, UNWIND_ROW_SP, 16);
@@ -282,10 +282,10 @@ TEST(a_realigned_stack_is_unwound_through_the_frame_pointer)
 
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x40);
-    CFI(&m, DW_CFA_ADVANCE_LOC | 5, DW_CFA_DEF_CFA, R10, 0);
-    CFI(&m, DW_CFA_ADVANCE_LOC | 4, DW_CFA_EXPRESSION, RBP, 2, DW_OP_BREG0 + RBP, 0);
-    CFI(&m, DW_CFA_ADVANCE_LOC | 4, DW_CFA_DEF_CFA_EXPRESSION, 3, DW_OP_BREG0 + RBP, 0x78, DW_OP_DEREF);
-    CFI(&m, DW_CFA_EXPRESSION, R12, 2, DW_OP_BREG0 + RBP, 0x70);
+    CFI(&m, DW_CFA_advance_loc | 5, DW_CFA_def_cfa, R10, 0);
+    CFI(&m, DW_CFA_advance_loc | 4, DW_CFA_expression, RBP, 2, DW_OP_breg0 + RBP, 0);
+    CFI(&m, DW_CFA_advance_loc | 4, DW_CFA_def_cfa_expression, 3, DW_OP_breg0 + RBP, 0x78, DW_OP_deref);
+    CFI(&m, DW_CFA_expression, R12, 2, DW_OP_breg0 + RBP, 0x70);
     cfi_close(&m);
     make_table(&m);
     expect(&m, 0, UNWIND_ROW_SP, 8);
@@ -306,8 +306,8 @@ TEST(the_kernel_signal_frame_is_recognized)
 
     cfi_x86_64(&m, "zRS");
     cfi_fde(&m, CODE, 0x10);
-    CFI(&m, DW_CFA_DEF_CFA_EXPRESSION, 4, DW_OP_BREG0 + RSP, 0xa0, 0x01, DW_OP_DEREF);
-    CFI(&m, DW_CFA_EXPRESSION, RBP, 3, DW_OP_BREG0 + RSP, 0xf8, 0x00);
+    CFI(&m, DW_CFA_def_cfa_expression, 4, DW_OP_breg0 + RSP, 0xa0, 0x01, DW_OP_deref);
+    CFI(&m, DW_CFA_expression, RBP, 3, DW_OP_breg0 + RSP, 0xf8, 0x00);
     cfi_close(&m);
     make_table(&m);
     expect(&m, 0, UNWIND_ROW_SIGNAL, 0);
@@ -329,9 +329,9 @@ TEST(saved_registers_are_stored_with_the_row)
 
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x40);
-    CFI(&m, DW_CFA_ADVANCE_LOC | 2, DW_CFA_OFFSET | 15, 2, DW_CFA_OFFSET_EXTENDED, 3, 3,
-        DW_CFA_OFFSET_EXTENDED_SF, 13, 4);
-    CFI(&m, DW_CFA_ADVANCE_LOC | 2, DW_CFA_SAME_VALUE, 3, DW_CFA_RESTORE_EXTENDED, 13);
+    CFI(&m, DW_CFA_advance_loc | 2, DW_CFA_offset | 15, 2, DW_CFA_offset_extended, 3, 3,
+        DW_CFA_offset_extended_sf, 13, 4);
+    CFI(&m, DW_CFA_advance_loc | 2, DW_CFA_same_value, 3, DW_CFA_restore_extended, 13);
     cfi_close(&m);
     make_table(&m);
     e = unwind_rows_entry(&m.rows, OFFSET + 2);
@@ -354,8 +354,8 @@ TEST(rows_after_saving_rax_and_rdx_are_marked_as_deduced)
 
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x40);
-    CFI(&m, DW_CFA_ADVANCE_LOC | 2, DW_CFA_DEF_CFA_OFFSET, 32, DW_CFA_OFFSET | 0, 3);
-    CFI(&m, DW_CFA_ADVANCE_LOC | 2, DW_CFA_OFFSET | 1, 4);
+    CFI(&m, DW_CFA_advance_loc | 2, DW_CFA_def_cfa_offset, 32, DW_CFA_offset | 0, 3);
+    CFI(&m, DW_CFA_advance_loc | 2, DW_CFA_offset | 1, 4);
     cfi_close(&m);
     make_table(&m);
     assert_false(unwind_rows_entry(&m.rows, OFFSET + 2)->flags & UNWIND_ENTRY_DEDUCED);
@@ -369,11 +369,11 @@ TEST(arm64_leaf_functions_keep_the_return_address_in_x30)
     struct cfi_maker m = { .arch = UNWIND_ARCH_ARM64 };
 
     cfi_cie(&m, 3, "zR");
-    CFI(&m, DW_CFA_DEF_CFA, 31, 0);
+    CFI(&m, DW_CFA_def_cfa, 31, 0);
     cfi_close(&m);
     cfi_fde(&m, CODE, 0x40);
-    CFI(&m, DW_CFA_ADVANCE_LOC | 4, DW_CFA_AARCH64_NEGATE_RA_STATE); /* paciasp */
-    CFI(&m, DW_CFA_ADVANCE_LOC | 4, DW_CFA_DEF_CFA_OFFSET, 32, DW_CFA_OFFSET | 29, 4, DW_CFA_OFFSET | 30, 3);
+    CFI(&m, DW_CFA_advance_loc | 4, DW_CFA_AARCH64_NEGATE_RA_STATE); /* paciasp */
+    CFI(&m, DW_CFA_advance_loc | 4, DW_CFA_def_cfa_offset, 32, DW_CFA_offset | 29, 4, DW_CFA_offset | 30, 3);
     cfi_close(&m);
     make_table(&m);
     assert_int_equal(unwind_rows_arch(&m.rows), UNWIND_ARCH_ARM64);
@@ -393,7 +393,7 @@ TEST(a_damaged_fde_loses_only_its_own_function)
 
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x10);
-    CFI(&m, DW_CFA_ADVANCE_LOC | 4, DW_CFA_DEF_CFA_OFFSET, 16, DW_CFA_ADVANCE_LOC | 4, DW_CFA_RESTORE_STATE);
+    CFI(&m, DW_CFA_advance_loc | 4, DW_CFA_def_cfa_offset, 16, DW_CFA_advance_loc | 4, DW_CFA_restore_state);
     cfi_close(&m);
     cfi_fde(&m, CODE + 0x10, 0x10);
     cfi_close(&m);
@@ -431,10 +431,10 @@ TEST(the_first_of_overlapping_functions_wins)
     cfi_fde(&m, CODE, 0x20);
     cfi_close(&m);
     cfi_fde(&m, CODE + 0x10, 0x20);
-    CFI(&m, DW_CFA_DEF_CFA_OFFSET, 16, DW_CFA_ADVANCE_LOC | 4, DW_CFA_DEF_CFA_OFFSET, 24);
+    CFI(&m, DW_CFA_def_cfa_offset, 16, DW_CFA_advance_loc | 4, DW_CFA_def_cfa_offset, 24);
     cfi_close(&m);
     cfi_fde(&m, CODE + 0x12, 2);
-    CFI(&m, DW_CFA_DEF_CFA_OFFSET, 32);
+    CFI(&m, DW_CFA_def_cfa_offset, 32);
     cfi_close(&m);
     make_table(&m);
     expect(&m, 0x00, UNWIND_ROW_SP, 8);
@@ -471,7 +471,7 @@ TEST(advancing_past_the_end_of_a_function_ends_it)
 
     cfi_x86_64(&m, "zR");
     cfi_fde(&m, CODE, 0x10);
-    CFI(&m, DW_CFA_DEF_CFA_OFFSET, 16, DW_CFA_ADVANCE_LOC4, 0xff, 0xff, 0xff, 0xff, DW_CFA_DEF_CFA_OFFSET,
+    CFI(&m, DW_CFA_def_cfa_offset, 16, DW_CFA_advance_loc4, 0xff, 0xff, 0xff, 0xff, DW_CFA_def_cfa_offset,
         24);
     cfi_close(&m);
     make_table(&m);
@@ -490,7 +490,7 @@ TEST(eh_frame_takes_precedence_over_debug_frame)
     cfi_fde(&eh, CODE, 0x10);
     cfi_close(&eh);
     cfi_cie(&debug, 3, "");
-    CFI(&debug, DW_CFA_DEF_CFA, RSP, 16, DW_CFA_OFFSET | RA, 1);
+    CFI(&debug, DW_CFA_def_cfa, RSP, 16, DW_CFA_offset | RA, 1);
     cfi_close(&debug);
     cfi_fde(&debug, CODE, 0x10);
     cfi_close(&debug);
@@ -535,12 +535,12 @@ TEST(cies_with_excessive_instructions_are_abandoned)
     struct error e;
     void *blob = NULL;
 
-    memset(bytes, DW_CFA_REMEMBER_STATE, size);
+    memset(bytes, DW_CFA_remember_state, size);
     for (at = 0; cies < 20; cies++, at += half) { /* more CIEs than are cached */
         m.n = 0;
         cfi_cie(&m, 1, "");
         memcpy(bytes + at, m.bytes, m.n);
-        memset(bytes + at + m.n, DW_CFA_NOP, half - m.n);
+        memset(bytes + at + m.n, DW_CFA_nop, half - m.n);
         half -= half % 8;
         memcpy(bytes + at, &(uint32_t){ half - 4 }, 4);
     }

@@ -72,17 +72,17 @@ static int set_up(void **state)
 
     cfi_i386(m, "zR");
     cfi_fde(m, CODE + SAVES, 0x100);
-    CFI(m, DW_CFA_DEF_CFA_OFFSET, 16, DW_CFA_OFFSET | 5, 2);
+    CFI(m, DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 5, 2);
     cfi_close(m);
     cfi_fde(m, CODE + BY_FP, 0x100);
-    CFI(m, DW_CFA_DEF_CFA, 5, 8, DW_CFA_OFFSET | 5, 2);
+    CFI(m, DW_CFA_def_cfa, 5, 8, DW_CFA_offset | 5, 2);
     cfi_close(m);
     cfi_fde(m, CODE + REALIGNS, 0x100);
-    CFI(m, DW_CFA_DEF_CFA_EXPRESSION, 3, DW_OP_BREG0 + 5, 0x7c, DW_OP_DEREF, DW_CFA_EXPRESSION, 5, 2,
-        DW_OP_BREG0 + 5, 0);
+    CFI(m, DW_CFA_def_cfa_expression, 3, DW_OP_breg0 + 5, 0x7c, DW_OP_deref, DW_CFA_expression, 5, 2,
+        DW_OP_breg0 + 5, 0);
     cfi_close(m);
     cfi_fde(m, CODE + OUTER, 0x100);
-    CFI(m, DW_CFA_UNDEFINED, 8);
+    CFI(m, DW_CFA_undefined, 8);
     cfi_close(m);
     *state = f;
     return cfi_make(m) ? 0 : -1;
@@ -191,7 +191,7 @@ TEST(pointers_of_4_bytes_are_read)
 
     cfi_i386(&m, "");
     cfi_fde(&m, CODE + 0x40, 0x10);
-    CFI(&m, DW_CFA_DEF_CFA_OFFSET, 12);
+    CFI(&m, DW_CFA_def_cfa_offset, 12);
     cfi_close(&m);
     assert_true(cfi_make(&m));
     assert_true(unwind_rows_find(&m.rows, OFFSET + 0x4f, &row));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "unwind/dwarf.h"
+#include "unwind/dwarfread.h"
 
 #define LEB_BYTES_MAX 10
 
@@ -36,10 +36,10 @@ int64_t dwarf_sleb(struct cursor *c)
 
 bool dwarf_is_register_plus(struct cursor expression, unsigned reg, bool deref, int64_t *offset)
 {
-    if (cursor_u8(&expression) != DW_OP_BREG0 + reg)
+    if (cursor_u8(&expression) != DW_OP_breg0 + reg)
         return false;
     *offset = dwarf_sleb(&expression);
-    if (deref && cursor_u8(&expression) != DW_OP_DEREF)
+    if (deref && cursor_u8(&expression) != DW_OP_deref)
         return false;
     return !expression.bad && !cursor_left(&expression);
 }
