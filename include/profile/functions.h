@@ -33,14 +33,13 @@ static inline uint32_t functions_leaf(const struct result *r, const uint32_t *fr
 /* Builds the rows, in no particular order. frame_func: a function number (dense, < n_funcs) per frame of
  * r. Number 0 means "left out": the nearest caller that is not left out then counts as running.
  * frame_func[0] is the function of samples without any (remaining) frame; 0: they are ignored.
- * with_group: one row per (group, func); else group is 0. leaf_only: no totals are computed: total =
- * self, and the trend is of self.
+ * with_group: one row per (group, func); else group is 0.
  *
  * If r continues the result of the previous build (r->since), only its deltas are added, and rows
  * without remaining samples are removed. The caller sets r->since to 0 if it assigns another function to
  * an existing frame. */
 void functions_build(struct functions *f, const struct result *r, const uint32_t *frame_func,
-                     uint32_t n_funcs, bool with_group, bool leaf_only);
+                     uint32_t n_funcs, bool with_group);
 /* Sums the other events of the query per row: r->besides sums, in the order of the rows, for the self
  * samples of each row. frame_func and with_group as for the rows. *sums is the caller's memory and is
  * reused. */

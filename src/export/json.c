@@ -311,7 +311,7 @@ static void put_symbols(const struct view *v, struct buf *out)
     struct functions f = { 0 };
     uint64_t *sums = NULL;
     size_t sums_cap = 0;
-    functions_build(&f, &v->result, v->frame_func, v->n_funcs, false, false);
+    functions_build(&f, &v->result, v->frame_func, v->n_funcs, false);
     function_order(&f, v, true);
     if (v->result.group_events)
         functions_group_sums(&f, &v->result, v->frame_func, false, &sums, &sums_cap);

@@ -47,7 +47,7 @@ static void print_rows(const struct view_query *q, const struct view *v, unsigne
         for (uint32_t i = 0; i <= v->result.n_frames; i++)
             one[i] = 1; /* 0 too: samples without a stack are counted */
     }
-    functions_build(&f, &v->result, groups ? one : v->frame_func, groups ? 2 : v->n_funcs, by_group, false);
+    functions_build(&f, &v->result, groups ? one : v->frame_func, groups ? 2 : v->n_funcs, by_group);
     function_order(&f, v, false);
     if (v->result.group_events)
         functions_group_sums(&f, &v->result, groups ? one : v->frame_func, by_group, &sums, &sums_cap);

@@ -33,7 +33,7 @@ struct functions_scratch {
     struct result subset; /* the new part of a result */
     struct map rows;      /* (group, function) → row, of the first n_mapped rows */
     uint32_t n_mapped;
-    bool with_group, leaf_only, goes_on, some_left;
+    bool with_group, goes_on, some_left;
     BUFFER(struct func_state) funcs;
     uint32_t era;
     uint32_t bucket;     /* trend bucket of all entries; QUERY_TREND: they have several */
@@ -168,7 +168,7 @@ static void add_entry(struct functions *f, const struct result_entry *e, uint32_
         return;
     next_path(f->scratch);
     add_total(f, leaf, e, group);
-    for (node = f->scratch->leaf_only ? 0 : steps[node].up; node; node = steps[node].up)
+    for (node = steps[node].up; node; node = steps[node].up)
         add_total(f, steps[node].func, e, group);
     row = row_at(f, leaf, group);
     row->self_weight += e->weight;
@@ -213,17 +213,14 @@ static void map_rows(struct functions *f)
 }
 
 /* Returns what to add: all of the result, or its deltas since the previous build. */
-static const struct result *start_functions(struct functions *f, const struct result *r, bool with_group,
-                                            bool leaf_only)
+static const struct result *start_functions(struct functions *f, const struct result *r, bool with_group)
 {
     struct functions_scratch *s = f->scratch;
 
-    s->goes_on =
-        f->version && f->version == r->since && s->with_group == with_group && s->leaf_only == leaf_only;
+    s->goes_on = f->version && f->version == r->since && s->with_group == with_group;
     s->some_left = s->goes_on && r->some_left;
     f->version = r->version;
     s->with_group = with_group;
-    s->leaf_only = leaf_only;
     if (!s->goes_on) {
         f->n = s->n_mapped = s->n_steps = 0;
         map_clear(&s->rows);
@@ -257,11 +254,11 @@ static void remove_empty(struct functions *f)
 }
 
 void functions_build(struct functions *f, const struct result *r, const uint32_t *frame_func,
-                     uint32_t n_funcs, bool with_group, bool leaf_only)
+                     uint32_t n_funcs, bool with_group)
 {
     struct functions_scratch *s = f->scratch = f->scratch ? f->scratch : mem_zalloc(sizeof *s);
 
-    r = start_functions(f, r, with_group, leaf_only);
+    r = start_functions(f, r, with_group);
     if (!r->n_entries)
         return;
     reserve_funcs(s, n_funcs);

@@ -169,7 +169,7 @@ static void add_function_rows(struct table_rows *t)
 {
     const struct view *v = t->data;
     bool by_group = t->by == VIEW_GROUP_COMM_SYMBOL;
-    functions_build(&t->functions, &v->result, v->frame_func, v->n_funcs, by_group, false);
+    functions_build(&t->functions, &v->result, v->frame_func, v->n_funcs, by_group);
     if (v->result.group_events)
         functions_group_sums(&t->functions, &v->result, v->frame_func, by_group, &t->sums.items,
                              &t->sums.cap);

@@ -28,7 +28,7 @@ struct bench {
     struct functions functions;
     struct calltree tree;
     struct flame flame;
-    bool with_group, leaf_only, inverted;
+    bool with_group, inverted;
     uint64_t random;
 };
 
@@ -101,7 +101,7 @@ static void do_query(struct bench *b)
 
 static void do_functions(struct bench *b)
 {
-    functions_build(&b->functions, &b->result, b->frame_func, FUNCS + 1, b->with_group, b->leaf_only);
+    functions_build(&b->functions, &b->result, b->frame_func, FUNCS + 1, b->with_group);
 }
 
 static void map_frames(struct bench *b)
@@ -164,9 +164,6 @@ static void measure_all(struct bench *b)
     printf("  (%u entries, %u nodes, %u frames)\n", b->result.n_entries, b->result.n_nodes,
            b->result.n_frames);
     measure(b, "functions", do_functions);
-    b->leaf_only = true;
-    measure(b, "functions, leaf only", do_functions);
-    b->leaf_only = false;
     measure(b, "call tree", do_tree);
     printf("  (%u tree nodes)\n", b->tree.n);
     measure(b, "sort by weight", do_sort_weight);

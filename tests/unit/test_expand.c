@@ -180,8 +180,8 @@ FIXTURE_TEST(sums_match_a_per_sample_oracle)
     baseline_funcs = mem_array(w->f.result.n_frames, sizeof *baseline_funcs);
     for (i = 1; i < w->f.result.n_frames; i++)
         baseline_funcs[i] = fixture_frame(&w->f.result, i);
-    functions_build(&before, &w->f.result, baseline_funcs, 13, false, false);
-    functions_build(&after, &w->x.result, funcs, 13, false, false);
+    functions_build(&before, &w->f.result, baseline_funcs, 13, false);
+    functions_build(&after, &w->x.result, funcs, 13, false);
     for (i = 0; i < before.n; i++) {
         total[before.rows[i].func] = before.rows[i].total_weight;
         self[before.rows[i].func] = before.rows[i].self_weight;
@@ -212,7 +212,7 @@ static void build(const struct expanded *x, struct functions *f)
 
     for (i = 1; i < x->result.n_frames; i++)
         funcs[i] = fixture_frame(&x->result, i) + 16 * x->inlined.items[i];
-    functions_build(f, &x->result, funcs, 64, false, false);
+    functions_build(f, &x->result, funcs, 64, false);
     mem_free(funcs);
 }
 

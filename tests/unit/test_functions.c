@@ -32,14 +32,14 @@ static int teardown(void **state)
 /* In most tests frame number k is function k. */
 static const uint32_t same[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
 
-static void build(struct world *w, const uint32_t *func_of, bool with_group, bool leaf_only)
+static void build(struct world *w, const uint32_t *func_of, bool with_group)
 {
     uint32_t *funcs;
 
     fixture_query(&w->f);
     funcs = fixture_funcs(&w->f.result, func_of);
     w->f.result.since = 0; /* because func_of may have changed */
-    functions_build(&w->functions, &w->f.result, funcs, 10, with_group, leaf_only);
+    functions_build(&w->functions, &w->f.result, funcs, 10, with_group);
     mem_free(funcs);
 }
 
@@ -71,7 +71,7 @@ FIXTURE_TEST(an_empty_result_has_no_rows)
 {
     struct world *w = *state;
 
-    build(w, same, false, false);
+    build(w, same, false);
     assert_int_equal(w->functions.n, 0);
 }
 
@@ -82,7 +82,7 @@ FIXTURE_TEST(self_counts_leaves_and_total_counts_whole_stacks)
     fixture_stack(&w->f, "123", 10, 0);
     fixture_stack(&w->f, "12", 5, 0);
     fixture_stack(&w->f, "14", 1, 0);
-    build(w, same, false, false);
+    build(w, same, false);
     assert_int_equal(w->functions.n, 4);
     assert_row(w, 1, 0, 0, 16);
     assert_row(w, 2, 0, 5, 15);
@@ -99,7 +99,7 @@ FIXTURE_TEST(a_recursive_function_counts_once_per_sample)
 
     fixture_stack(&w->f, "1222", 10, 0);
     fixture_stack(&w->f, "12321", 100, 0);
-    build(w, same, false, false);
+    build(w, same, false);
     assert_row(w, 1, 0, 100, 110);
     assert_row(w, 2, 0, 10, 110);
     assert_row(w, 3, 0, 0, 100);
@@ -114,7 +114,7 @@ FIXTURE_TEST(frames_of_one_function_at_two_addresses_share_a_row)
     fixture_stack(&w->f, "12", 1, 0);
     fixture_stack(&w->f, "13", 10, 0);
     fixture_stack(&w->f, "134", 100, 0);
-    build(w, func_of, false, false);
+    build(w, func_of, false);
     assert_int_equal(w->functions.n, 2);
     assert_row(w, 1, 0, 0, 111);
     assert_row(w, 2, 0, 111, 111);
@@ -128,12 +128,9 @@ FIXTURE_TEST(an_omitted_frame_gives_its_self_weight_to_its_caller)
     fixture_stack(&w->f, "124", 1, 0);
     fixture_stack(&w->f, "1234", 10, 0);
     fixture_stack(&w->f, "24", 100, 0);
-    build(w, func_of, false, false);
+    build(w, func_of, false);
     assert_int_equal(w->functions.n, 2);
     assert_row(w, 1, 0, 1, 11);
-    assert_row(w, 3, 0, 10, 10);
-    build(w, func_of, false, true);
-    assert_row(w, 1, 0, 1, 1);
     assert_row(w, 3, 0, 10, 10);
 }
 
@@ -147,14 +144,14 @@ FIXTURE_TEST(rows_can_be_grouped)
     fixture_stack(&w->f, "13", 1000, 0);
     w->f.query.n_threads = 2;
     w->f.query.thread_group = (const uint32_t[]){ 5, 4000000000u };
-    build(w, same, true, false);
+    build(w, same, true);
     assert_int_equal(w->functions.n, 5);
     assert_row(w, 1, 5, 0, 1001);
     assert_row(w, 2, 5, 1, 1);
     assert_row(w, 3, 5, 1000, 1000);
     assert_row(w, 1, 4000000000u, 100, 110);
     assert_row(w, 2, 4000000000u, 10, 10);
-    build(w, same, false, false); /* the same result without groups */
+    build(w, same, false); /* the same result without groups */
     assert_int_equal(w->functions.n, 3);
     assert_row(w, 1, 0, 100, 1111);
     assert_row(w, 2, 0, 11, 11);
@@ -172,7 +169,7 @@ FIXTURE_TEST(many_groups_keep_every_sample)
     }
     w->f.query.n_threads = GROUPS;
     w->f.query.thread_group = groups;
-    build(w, same, true, false);
+    build(w, same, true);
     assert_int_equal(w->functions.n, 2 * GROUPS);
     for (uint32_t i = 0; i < w->functions.n; i++) {
         assert_int_equal(w->functions.rows[i].total_weight, 1);
@@ -193,7 +190,7 @@ FIXTURE_TEST(one_function_for_all_frames_counts_each_sample_once)
     funcs = mem_array(w->f.result.n_frames, sizeof *funcs);
     for (uint32_t i = 0; i < w->f.result.n_frames; i++)
         funcs[i] = 1; /* number 0 too: samples without a stack belong to a group */
-    functions_build(&w->functions, &w->f.result, funcs, 2, true, false);
+    functions_build(&w->functions, &w->f.result, funcs, 2, true);
     for (uint32_t i = 0; i < w->functions.n; i++) {
         assert_int_equal(w->functions.rows[i].self_count, w->functions.rows[i].total_count);
         total += w->functions.rows[i].total_weight;
@@ -213,29 +210,14 @@ FIXTURE_TEST(samples_without_a_stack_have_a_row_only_on_request)
     fixture_stack(&w->f, "1", 1, 0);
     fixture_stack(&w->f, "", 10, 0);
     fixture_query(&w->f);
-    functions_build(&w->functions, &w->f.result, funcs, 10, false, false);
+    functions_build(&w->functions, &w->f.result, funcs, 10, false);
     assert_int_equal(w->functions.n, 1);
     assert_row(w, 1, 0, 1, 1);
     funcs[0] = 9;
-    for (int leaf_only = 0; leaf_only < 2; leaf_only++) {
-        functions_build(&w->functions, &w->f.result, funcs, 10, false, leaf_only);
-        assert_int_equal(w->functions.n, 2);
-        assert_row(w, 1, 0, 1, 1);
-        assert_row(w, 9, 0, 10, 10);
-    }
-}
-
-FIXTURE_TEST(leaf_only_tables_have_no_totals)
-{
-    struct world *w = *state;
-
-    fixture_stack(&w->f, "123", 10, 0);
-    fixture_stack(&w->f, "12", 5, 0);
-    build(w, same, false, true);
+    functions_build(&w->functions, &w->f.result, funcs, 10, false);
     assert_int_equal(w->functions.n, 2);
-    assert_row(w, 2, 0, 5, 5);
-    assert_row(w, 3, 0, 10, 10);
-    assert_int_equal(row_of(w, 3, 0)->trend[0], 10);
+    assert_row(w, 1, 0, 1, 1);
+    assert_row(w, 9, 0, 10, 10);
 }
 
 FIXTURE_TEST(filtered_entries_create_no_rows)
@@ -248,7 +230,7 @@ FIXTURE_TEST(filtered_entries_create_no_rows)
     fixture_query(&w->f);
     result_filter(&w->f.result, (const uint8_t[]){ 1, 0 });
     funcs = fixture_funcs(&w->f.result, same);
-    functions_build(&w->functions, &w->f.result, funcs, 10, false, false);
+    functions_build(&w->functions, &w->f.result, funcs, 10, false);
     mem_free(funcs);
     assert_int_equal(w->functions.n, 2);
     assert_row(w, 1, 0, 0, 10);
@@ -265,7 +247,7 @@ FIXTURE_TEST(very_deep_stacks_need_no_deep_recursion)
     history_append(w->f.history, &s, NULL, 0);
     fixture_query(&w->f);
     funcs = fixture_funcs(&w->f.result, same);
-    functions_build(&w->functions, &w->f.result, funcs, 10, false, false);
+    functions_build(&w->functions, &w->f.result, funcs, 10, false);
     assert_int_equal(w->functions.n, 4);
     assert_row(w, 4, 0, 3, 3);
     assert_row(w, 1, 0, 0, 3);
@@ -292,7 +274,7 @@ static bool contains(const uint32_t *path, uint32_t n, uint32_t func)
 }
 
 static void compare_row(const struct world *w, const uint32_t *func_of, uint32_t func, uint32_t group,
-                        bool with_group, bool leaf_only)
+                        bool with_group)
 {
     const struct result *r = &w->f.result;
     struct function_row want = { 0 };
@@ -310,7 +292,7 @@ static void compare_row(const struct world *w, const uint32_t *func_of, uint32_t
             want.self_weight += s->s.weight;
             want.self_count++;
         }
-        if (leaf_only ? is_self : contains(path, n, func)) {
+        if (contains(path, n, func)) {
             want.total_weight += s->s.weight;
             want.total_count++;
             want.trend[(s->s.time_ns - r->from_ns) / eighth] += s->s.weight;
@@ -336,16 +318,16 @@ FIXTURE_TEST(random_tables_match_a_per_sample_oracle)
     w->f.query.n_threads = 9;
     w->f.query.thread_group = group;
     for (int round = 0; round < 16; round++) {
-        bool with_group = round & 1, leaf_only = round & 2;
+        bool with_group = round & 1;
         uint32_t func_of[12] = { 0 };
 
         for (uint32_t i = 1; i < 12; i++)
             func_of[i] = fixture_random(&w->f, 7);
         fixture_fill(&w->f, 100);
-        build(w, func_of, with_group, leaf_only);
+        build(w, func_of, with_group);
         for (uint32_t func = 1; func < 7; func++)
             for (uint32_t g = 0; g < (with_group ? 3 : 1); g++)
-                compare_row(w, func_of, func, g, with_group, leaf_only);
+                compare_row(w, func_of, func, g, with_group);
     }
 }
 
@@ -376,7 +358,7 @@ FIXTURE_TEST(an_incrementally_updated_table_equals_a_rebuilt_one)
     struct world *w = *state;
     struct result *r = &w->f.result;
     uint32_t func_of[12] = { 0 }, leaf = 0, gone_on = 0;
-    bool with_group = false, leaf_only = false;
+    bool with_group = false;
 
     w->f.query = (struct query){ .from_ns = 1000, .to_ns = 3000, .event = QUERY_ANY_EVENT };
     w->f.query.n_threads = 9;
@@ -388,7 +370,6 @@ FIXTURE_TEST(an_incrementally_updated_table_equals_a_rebuilt_one)
         fixture_fill(&w->f, fixture_random(&w->f, 30));
         fixture_query(&w->f);
         with_group ^= what == 0;
-        leaf_only ^= what == 1;
         leaf = what == 2 ? fixture_random(&w->f, 5) : leaf;
         filter_by_leaf(r, leaf);
         for (uint32_t i = 1; i < 12 && (what == 3 || !round); i++)
@@ -396,8 +377,8 @@ FIXTURE_TEST(an_incrementally_updated_table_equals_a_rebuilt_one)
         r->since = what == 3 ? 0 : r->since;
         gone_on += r->since != 0;
         funcs = fixture_funcs(r, func_of);
-        functions_build(&w->functions, r, funcs, 12, with_group, leaf_only);
-        functions_build(&fresh, r, funcs, 12, with_group, leaf_only);
+        functions_build(&w->functions, r, funcs, 12, with_group);
+        functions_build(&fresh, r, funcs, 12, with_group);
         assert_same_rows(w, &fresh);
         functions_done(&fresh);
         mem_free(funcs);
@@ -411,16 +392,16 @@ FIXTURE_TEST(a_table_that_missed_a_result_is_rebuilt)
 
     w->f.query = (struct query){ .from_ns = 1, .to_ns = 100 };
     fixture_stack(&w->f, "12", 1, 0);
-    build(w, same, false, false);
+    build(w, same, false);
     fixture_stack(&w->f, "12", 10, 0);
     fixture_query(&w->f);
     fixture_stack(&w->f, "13", 100, 0);
     fixture_query(&w->f);
     uint32_t *funcs = fixture_funcs(&w->f.result, same);
     assert_int_not_equal(w->f.result.since, 0);
-    functions_build(&w->functions, &w->f.result, funcs, 10, false, false);
+    functions_build(&w->functions, &w->f.result, funcs, 10, false);
     assert_row(w, 1, 0, 0, 111);
-    functions_build(&w->functions, &w->f.result, funcs, 10, false, false); /* and nothing is added twice */
+    functions_build(&w->functions, &w->f.result, funcs, 10, false); /* and nothing is added twice */
     assert_row(w, 1, 0, 0, 111);
     mem_free(funcs);
 }
@@ -429,7 +410,7 @@ static void query_and_update(struct world *w)
 {
     fixture_query(&w->f);
     uint32_t *funcs = fixture_funcs(&w->f.result, same);
-    functions_build(&w->functions, &w->f.result, funcs, 10, false, false);
+    functions_build(&w->functions, &w->f.result, funcs, 10, false);
     mem_free(funcs);
 }
 

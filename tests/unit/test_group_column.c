@@ -235,7 +235,7 @@ FIXTURE_TEST(each_function_has_the_counts_of_its_own_code)
     add_group_sample(w, "13", 500, 100, 40);
     fixture_query(&w->f);
     uint32_t *funcs = fixture_funcs(&w->f.result, same);
-    functions_build(&w->functions, &w->f.result, funcs, 10, false, false);
+    functions_build(&w->functions, &w->f.result, funcs, 10, false);
     functions_group_sums(&w->functions, &w->f.result, funcs, false, &w->sums, &w->sums_cap);
     mem_free(funcs);
     for (uint32_t i = 0; i < w->functions.n; i++) {

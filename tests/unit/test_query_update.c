@@ -14,7 +14,7 @@ struct world {
     struct fixture f;
     struct expanded x;
     struct functions functions, inlined; /* without inlined functions and with them */
-    bool with_group, leaf_only;
+    bool with_group;
     uint32_t leaf; /* entries whose leaf is such a frame are dropped */
 };
 
@@ -106,11 +106,11 @@ FIXTURE_TEST(a_function_without_remaining_stacks_has_no_row)
     add_sample_at(f, 1000, 2, 10);
     add_sample_at(f, 1110, 3, 7);
     query_window(f, 1000);
-    functions_build(&w->functions, &f->result, funcs, 4, false, false);
+    functions_build(&w->functions, &f->result, funcs, 4, false);
     assert_int_equal(w->functions.n, 3);
     history_set_stack(f->history, 1, history_sample(f->history, 0)->stack, 0);
     fixture_query(f);
-    functions_build(&w->functions, &f->result, funcs, 4, false, false);
+    functions_build(&w->functions, &f->result, funcs, 4, false);
     assert_int_equal(w->functions.n, 2);
     assert_int_equal(w->functions.rows[0].total_weight, 17);
 }
@@ -268,16 +268,13 @@ static void change_something(struct world *w)
         w->with_group = !w->with_group;
         break;
     case 12:
-        w->leaf_only = !w->leaf_only;
-        break;
-    case 13:
         q->latency = !q->latency;
         break;
-    case 14:
+    case 13:
         q->running_to = fixture_random(f, 3);
         q->running_from = fixture_random(f, 2) ? 1 : q->running_to;
         break;
-    case 15:
+    case 14:
         q->weight_from = fixture_random(f, 300);
         q->weight_to = fixture_random(f, 2) ? 0 : q->weight_from + fixture_random(f, 700);
         break;
@@ -313,7 +310,7 @@ static void build_functions(const struct world *w, struct functions *f, const st
 
     for (uint32_t i = 1; i < r->n_frames; i++)
         funcs[i] = func_of(fixture_frame(r, i), x ? x->inlined.items[i] : 0);
-    functions_build(f, r, funcs, FUNCS, w->with_group, w->leaf_only);
+    functions_build(f, r, funcs, FUNCS, w->with_group);
     mem_free(funcs);
 }
 

@@ -245,7 +245,7 @@ static bool assert_same_heat(const struct view *v, const struct view *as)
 static void redraw(const struct view_query *q, struct view *v, struct functions *f, bool by_group)
 {
     session_query(s, q, v);
-    functions_build(f, &v->result, v->frame_func, v->n_funcs, by_group, false);
+    functions_build(f, &v->result, v->frame_func, v->n_funcs, by_group);
 }
 
 TEST_WITH(an_updated_view_equals_a_new_one, set_up_names, tear_down_names)
