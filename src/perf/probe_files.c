@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/procfile.h"
 #include "base/text.h"
 #include "perf/probe_parts.h"
 #include "perf/tracepoint.h"
@@ -23,23 +24,14 @@
 #define REMOVE_NS       (500 * NS_PER_MS)
 #define REMOVE_PAUSE_NS (10 * (long)NS_PER_MS)
 #define LOG_MAX         65536u
-#define STAT_MAX        4096u
-#define START_FIELD     20 /* starttime in /proc/PID/stat, counted from the state on; proc(5) */
 
 /* ---- owners ---- */
 
 /* When the process started, in clock ticks since the boot; 0: it has ended. */
 static uint64_t start_of(pid_t pid)
 {
-    char path[40];
-    struct buf text = { 0 };
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    const char *at = file_read(path, STAT_MAX, &text, NULL) ? strrchr(buf_str(&text), ')') : NULL;
-    for (int field = 0; at && field < START_FIELD; field++)
-        at = strchr(at + 1, ' ');
-    uint64_t start = at ? strtoull(at + 1, NULL, 10) : 0;
-    buf_done(&text);
-    return start;
+    struct procfile_stat stat;
+    return procfile_read_stat((uint32_t)pid, &stat) ? stat.start : 0;
 }
 
 void probe_own_group(char *dst, size_t cap)

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/procfile.h"
 #include "base/text.h"
 #include "perf/cpuspec.h"
 #include "perf/scope_names.h"
@@ -85,16 +86,8 @@ bool scope_set_all(struct scope *s, const char *text, struct error *e)
 
 uint32_t scope_process_of(uint32_t tid)
 {
-    char path[64];
-    struct buf b = { 0 };
-    unsigned pid;
-    snprintf(path, sizeof path, "/proc/%u/status", tid);
-    bool ok = file_read(path, 64 * 1024, &b, NULL);
-    const char *line = ok ? strstr(buf_str(&b), "\nTgid:") : NULL;
-    if (!line || sscanf(line, "\nTgid: %u", &pid) != 1)
-        pid = tid;
-    buf_done(&b);
-    return pid;
+    uint64_t pid;
+    return procfile_read_status(tid, "\nTgid:", 0, &pid) ? (uint32_t)pid : tid;
 }
 
 static bool parse_live_id(const char *word, bool thread, uint32_t *id, struct error *e)

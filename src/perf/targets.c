@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/procfile.h"
 #include "base/text.h"
 
 #define SWEEP_MIN        8192
@@ -24,17 +24,11 @@
 
 bool targets_uid_of(uint32_t pid, uid_t *uid)
 {
-    char path[64];
-    unsigned real, effective;
-    struct buf b = { 0 };
-    snprintf(path, sizeof path, "/proc/%u/status", pid);
-    bool ok = file_read(path, 64 * 1024, &b, NULL);
-    const char *line = ok ? strstr(buf_str(&b), "\nUid:") : NULL;
-    ok = line && sscanf(line, "\nUid: %u %u", &real, &effective) == 2;
-    if (ok)
-        *uid = effective;
-    buf_done(&b);
-    return ok;
+    uint64_t effective;
+    if (!procfile_read_status(pid, "\nUid:", 1, &effective))
+        return false;
+    *uid = (uid_t)effective;
+    return true;
 }
 
 struct id_list {
@@ -175,17 +169,11 @@ uint32_t *targets_ids(const struct targets *t, uint32_t *n)
 static void list_parents(struct map *parents)
 {
     struct id_list all = { 0 };
-    struct buf b = { 0 };
+    struct procfile_stat stat;
     list_ids("/proc", &all);
-    for (size_t i = 0; i < all.n; i++) {
-        char path[64];
-        unsigned ppid;
-        snprintf(path, sizeof path, "/proc/%u/stat", all.items[i]);
-        const char *state = file_read(path, 4096, &b, NULL) ? strrchr(buf_str(&b), ')') : NULL;
-        if (state && sscanf(state, ") %*c %u", &ppid) == 1)
-            map_put(parents, all.items[i], ppid);
-    }
-    buf_done(&b);
+    for (size_t i = 0; i < all.n; i++)
+        if (procfile_read_stat(all.items[i], &stat))
+            map_put(parents, all.items[i], stat.ppid);
     mem_free(all.items);
 }
 
@@ -387,16 +375,10 @@ void targets_catch_up(struct targets *t, const struct scope *scope)
 
 static bool is_running(uint32_t id)
 {
-    char path[64];
-    struct buf b = { 0 };
+    struct procfile_stat stat;
     if (is_gone(id))
         return false;
-    snprintf(path, sizeof path, "/proc/%u/stat", id);
-    bool ok = file_read(path, 4096, &b, NULL);
-    const char *state = ok ? strrchr(buf_str(&b), ')') : NULL;
-    bool dead = state && (state[1] == ' ') && (state[2] == 'Z' || state[2] == 'X');
-    buf_done(&b);
-    return !dead;
+    return !procfile_read_stat(id, &stat) || (stat.state != 'Z' && stat.state != 'X');
 }
 
 bool targets_alive(struct targets *t)

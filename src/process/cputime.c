@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/procfile.h"
 
 #define SIGCHLD_BIT 16 /* bit in a signal mask */
 #define STAT_MAX    4096
@@ -21,20 +22,17 @@ static uint64_t ns_of_ticks(uint64_t ticks, long ticks_per_second)
 
 bool cputime_parse(const char *stat, long ticks_per_second, struct cputime_task *out)
 {
-    const char *state = strrchr(stat, ')'); /* a comm may itself contain brackets */
-    uint64_t user, system, waited_user, waited_system, start, ignored;
+    struct procfile_stat s;
     *out = (struct cputime_task){ 0 };
-    if (!state ||
-        sscanf(state,
-               ") %*c %" SCNu32 " %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %" SCNu64
-               " %" SCNu64 " %*d %*d %*d %*d %" SCNu64 " %*u %*d %*u %*u %*u %*u %*u %*u %*u %*u %" SCNu64,
-               &out->ppid, &user, &system, &waited_user, &waited_system, &start, &ignored) != 7)
+    if (!procfile_parse_stat(stat, &s))
         return false;
-    out->own = (struct cputime){ ns_of_ticks(user, ticks_per_second), ns_of_ticks(system, ticks_per_second) };
-    out->waited = (struct cputime){ ns_of_ticks(waited_user, ticks_per_second),
-                                    ns_of_ticks(waited_system, ticks_per_second) };
-    out->start_ns = ns_of_ticks(start, ticks_per_second);
-    out->drops_children = ignored >> SIGCHLD_BIT & 1;
+    out->ppid = s.ppid;
+    out->own =
+        (struct cputime){ ns_of_ticks(s.user, ticks_per_second), ns_of_ticks(s.system, ticks_per_second) };
+    out->waited = (struct cputime){ ns_of_ticks(s.waited_user, ticks_per_second),
+                                    ns_of_ticks(s.waited_system, ticks_per_second) };
+    out->start_ns = ns_of_ticks(s.start, ticks_per_second);
+    out->drops_children = s.ignored >> SIGCHLD_BIT & 1;
     return true;
 }
 
@@ -100,11 +98,9 @@ bool cputime_of_cgroup(int dirfd, struct cputime *out)
 {
     struct buf b = { 0 };
     uint64_t user_us, system_us;
-    bool ok = file_read_at(dirfd, "cpu.stat", STAT_MAX, &b, NULL);
-    const char *user = ok ? strstr(buf_str(&b), "user_usec ") : NULL,
-               *system = ok ? strstr(buf_str(&b), "system_usec ") : NULL;
-    ok = user && system && sscanf(user, "user_usec %" SCNu64, &user_us) == 1 &&
-         sscanf(system, "system_usec %" SCNu64, &system_us) == 1;
+    bool ok = file_read_at(dirfd, "cpu.stat", STAT_MAX, &b, NULL) &&
+              procfile_number(buf_str(&b), "user_usec ", 0, &user_us) &&
+              procfile_number(buf_str(&b), "system_usec ", 0, &system_us);
     if (ok)
         *out = (struct cputime){ user_us * 1000, system_us * 1000 };
     buf_done(&b);

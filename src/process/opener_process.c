@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -15,14 +14,13 @@
 
 #include "base/child.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/log.h"
+#include "base/procfile.h"
 #include "process/opener_client.h"
 
 #define LEFT_MAX 32                /* most processes that hang at the same time */
 #define END_NS   (20 * NS_PER_MS)  /* wait for a killed process to end */
 #define LOOK_NS  (100 * NS_PER_MS) /* interval for checks whether it waits for a CPU */
-#define STAT_MAX 4096
 #define TRIES    2
 
 extern char **environ;
@@ -104,16 +102,9 @@ void opener_stop(struct opener *o)
 /* True if the process runs or waits for a CPU: then the file is not what is slow. */
 static bool is_runnable(const struct opener *o)
 {
-    struct buf text = { 0 };
-    const char *at;
-    char path[40];
-    bool is;
+    struct procfile_stat stat;
 
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)o->pid);
-    at = file_read(path, STAT_MAX, &text, NULL) ? strrchr(buf_str(&text), ')') : NULL;
-    is = at && at[1] == ' ' && at[2] == 'R';
-    buf_done(&text);
-    return is;
+    return procfile_read_stat((uint32_t)o->pid, &stat) && stat.state == 'R';
 }
 
 /* 0: a reply can be received. */

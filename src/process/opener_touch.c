@@ -13,29 +13,23 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "process/cputime.h"
 #include "process/maps.h"
 #include "process/opener_serve.h"
 
 #define STAT_MAX      4096
 #define MAPPINGS_READ (1u << 16) /* of one process; a stack beyond that is left as it is */
 
-/* Returns the process's start time by CLOCK_BOOTTIME: the 22nd field of /proc/PID/stat (proc(5)), the 20th
- * after the name, which may contain anything. UINT64_MAX: unknown. */
+/* Returns the process's start time by CLOCK_BOOTTIME. UINT64_MAX: unknown. */
 static uint64_t start_of(int proc_dir)
 {
-    static const char format[] =
-        "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-        "%llu";
-    struct buf stat = { 0 };
-    unsigned long long ticks = 0;
-    const char *p = NULL;
-    bool known;
+    struct buf text = { 0 };
+    struct cputime_task task;
+    bool known = file_read_at(proc_dir, "stat", STAT_MAX, &text, NULL) &&
+                 cputime_parse(buf_str(&text), sysconf(_SC_CLK_TCK), &task);
 
-    if (file_read_at(proc_dir, "stat", STAT_MAX, &stat, NULL))
-        p = strrchr(buf_str(&stat), ')');
-    known = p && sscanf(p + 1, format, &ticks) == 1;
-    buf_done(&stat);
-    return known ? ticks * (NS_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK)) : UINT64_MAX;
+    buf_done(&text);
+    return known ? task.start_ns : UINT64_MAX;
 }
 
 /* A younger process has only reused the pid. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/procfile.h"
 #include "base/text.h"
 #include "process/cgroup.h"
 #include "process/module.h"
@@ -28,24 +29,18 @@ static bool read_comm(int dir, const char *file, char comm[16])
     return ok;
 }
 
-/* Also the parent's process ID. */
+/* Returns the effective user; stores the parent's process ID. */
 static uint32_t read_uid(int dir, uint32_t *ppid)
 {
     struct buf text = { 0 };
-    const char *line = NULL, *parent = NULL;
-    unsigned real, effective, number;
-    uint32_t uid = ~0u;
+    uint64_t uid = ~0u, parent;
 
-    if (file_read_at(dir, "status", 64 << 10, &text, NULL)) {
-        line = strstr(buf_str(&text), "\nUid:");
-        parent = strstr(buf_str(&text), "\nPPid:");
-    }
-    if (line && sscanf(line, "\nUid: %u %u", &real, &effective) == 2)
-        uid = effective;
-    if (parent && sscanf(parent, "\nPPid: %u", &number) == 1)
-        *ppid = number;
+    (void)file_read_at(dir, "status", 64 << 10, &text, NULL);
+    procfile_number(buf_str(&text), "\nUid:", 1, &uid);
+    if (procfile_number(buf_str(&text), "\nPPid:", 0, &parent))
+        *ppid = (uint32_t)parent;
     buf_done(&text);
-    return uid;
+    return (uint32_t)uid;
 }
 
 static void read_parent(struct proc_snapshot *p)

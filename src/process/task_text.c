@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/procfile.h"
 #include "base/text.h"
 #include "process/task.h"
 
@@ -108,12 +109,9 @@ uint32_t task_parse_tracer(const char *text)
 /* The line lists the thread's ids from the outermost to the innermost namespace. */
 uint32_t task_parse_inner_id(const char *text)
 {
-    const char *at = strstr(text, "\nNSpid:");
-    unsigned id = 0;
-    int n;
-    for (at = at ? at + strlen("\nNSpid:") : ""; sscanf(at, "%u%n", &id, &n) == 1;)
-        at += n;
-    return id;
+    uint64_t id = 0;
+    procfile_number(text, "\nNSpid:", -1, &id);
+    return (uint32_t)id;
 }
 
 /* Nanoseconds on a CPU, nanoseconds that it waited for one, and how often it came onto one: the time is

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -22,6 +21,7 @@
 #endif
 
 #include "base/mem.h"
+#include "base/procfile.h"
 #include "base/sanitized.h"
 #include "base/text.h"
 
@@ -119,32 +119,17 @@ static bool in_user_namespace(void)
     return is;
 }
 
-/* Read the user of a process. False: it has ended. */
-static bool user_of(const char *pid, unsigned long *uid)
-{
-    char path[64], line[256];
-    bool found = false;
-    FILE *f;
-
-    snprintf(path, sizeof path, "/proc/%.20s/status", pid);
-    f = fopen(path, "re");
-    while (f && !found && fgets(line, sizeof line, f))
-        found = sscanf(line, "Uid: %lu", uid) == 1;
-    if (f)
-        fclose(f);
-    return found;
-}
-
 /* Whether a process of this user exists: it could stop and kill this one. Without /proc, assume none. */
 static bool has_process(uid_t uid)
 {
     DIR *proc = opendir("/proc");
     struct dirent *d;
-    unsigned long of;
+    uint64_t of;
     bool found = false;
 
     while (proc && !found && (d = readdir(proc)))
-        found = d->d_name[0] >= '1' && d->d_name[0] <= '9' && user_of(d->d_name, &of) && of == uid;
+        found = d->d_name[0] >= '1' && d->d_name[0] <= '9' &&
+                procfile_read_status((uint32_t)atoi(d->d_name), "\nUid:", 0, &of) && of == uid;
     if (proc)
         closedir(proc);
     return found;

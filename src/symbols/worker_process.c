@@ -6,9 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -19,12 +17,12 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/procfile.h"
 #include "symbols/sandbox.h"
 #include "symbols/symbolizer.h"
 
 #define NEVER_READY_MAX 8
 #define VMSTAT_MAX      65536
-#define STAT_MAX        4096
 #define END_NS          (500 * NS_PER_MS) /* for a killed process to end */
 #define END_LOOK_NS     (2 * NS_PER_MS)
 
@@ -53,11 +51,11 @@ static int spawn(const char *path, int socket_fd, pid_t *pid)
 /* Return the number of out-of-memory kills, by the system or a cgroup; 0: not known. */
 static uint64_t count_oom_kills(void)
 {
-    static const char key[] = "\noom_kill ";
     struct buf text = { 0 };
-    const char *at = file_read("/proc/vmstat", VMSTAT_MAX, &text, NULL) ? strstr(buf_str(&text), key) : NULL;
-    uint64_t n = at ? strtoull(at + sizeof key - 1, NULL, 10) : 0;
+    uint64_t n = 0;
 
+    (void)file_read("/proc/vmstat", VMSTAT_MAX, &text, NULL);
+    procfile_number(buf_str(&text), "\noom_kill ", 0, &n);
     buf_done(&text);
     return n;
 }
@@ -102,16 +100,9 @@ bool worker_start(struct worker *w, enum worker_kind first, struct error *e)
 
 char worker_state(const struct worker *w)
 {
-    struct buf text = { 0 };
-    char path[40], state = 0;
-    const char *at;
+    struct procfile_stat stat;
 
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)w->pid);
-    at = file_read(path, STAT_MAX, &text, NULL) ? strrchr(buf_str(&text), ')') : NULL;
-    if (at && at[1] == ' ')
-        state = at[2];
-    buf_done(&text);
-    return state;
+    return procfile_read_stat((uint32_t)w->pid, &stat) ? stat.state : 0;
 }
 
 uint64_t worker_cpu_ns(const struct worker *w)
