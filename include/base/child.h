@@ -14,6 +14,8 @@ int child_spawn(const char *path, char *const argv[], char *const env[], int fd,
 void child_started(pid_t pid);
 /* waitpid(2) for a child that child_started() registered. */
 pid_t child_wait(pid_t pid, int *status, int flags);
+/* Kills a child and waits for its end, at most wait_ns. False: it hangs in the kernel and is still there. */
+bool child_kill(pid_t pid, int *status, uint64_t wait_ns);
 /* Reaps the ended children in the list. Moves those that still run to the front; returns their number. */
 unsigned child_reap(pid_t *pids, unsigned n);
 /* True if child_started() registered this process and it was not waited for. */

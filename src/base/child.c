@@ -103,6 +103,18 @@ pid_t child_wait(pid_t pid, int *status, int flags)
     return done;
 }
 
+bool child_kill(pid_t pid, int *status, uint64_t wait_ns)
+{
+    const struct timespec pause = { .tv_nsec = 500000 };
+    uint64_t end_ns = clock_now_ns() + wait_ns;
+    pid_t done;
+
+    kill(pid, SIGKILL);
+    while (!(done = child_wait(pid, status, WNOHANG)) && clock_now_ns() < end_ns)
+        nanosleep(&pause, NULL);
+    return done;
+}
+
 bool child_is(pid_t pid)
 {
     bool found = false;

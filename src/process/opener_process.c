@@ -8,8 +8,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/child.h"
@@ -84,18 +82,11 @@ static int start(struct opener *o)
 
 void opener_stop(struct opener *o)
 {
-    const struct timespec pause = { .tv_nsec = 500000 };
-    uint64_t end_ns = clock_now_ns() + END_NS;
-    pid_t done;
-
     if (!o->running)
         return;
     o->running = false;
     close(o->fd);
-    kill(o->pid, SIGKILL);
-    while (!(done = child_wait(o->pid, NULL, WNOHANG)) && clock_now_ns() < end_ns)
-        nanosleep(&pause, NULL);
-    if (!done)
+    if (!child_kill(o->pid, NULL, END_NS))
         leave_behind(o->pid);
 }
 

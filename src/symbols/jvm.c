@@ -9,8 +9,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/child.h"
@@ -79,21 +77,6 @@ static int spawn(uint32_t pid, int pipe_fd, pid_t *child)
     return failed;
 }
 
-static void end(pid_t child)
-{
-    const struct timespec pause = { .tv_nsec = 2 * NS_PER_MS };
-    uint64_t end_ns = clock_now_ns() + END_NS;
-
-    kill(child, SIGKILL);
-    while (!child_wait(child, NULL, WNOHANG)) {
-        if (clock_now_ns() >= end_ns) {
-            left_behind.pids[left_behind.n++] = child;
-            return;
-        }
-        nanosleep(&pause, NULL);
-    }
-}
-
 /* The report arrives in one read: it is shorter than PIPE_BUF. */
 static bool take_report(int fd, uint32_t pid, struct error *e)
 {
@@ -128,8 +111,8 @@ bool jvm_ask_map(uint32_t pid, struct error *e)
     close(ends[1]);
     ok = failed ? error_sys(e, failed, "cannot start the process that attaches to the Java VM %u", pid)
                 : take_report(ends[0], pid, e);
-    if (!failed)
-        end(child);
+    if (!failed && !child_kill(child, NULL, END_NS))
+        left_behind.pids[left_behind.n++] = child;
     close(ends[0]);
     return ok;
 }

@@ -24,7 +24,6 @@
 #define NEVER_READY_MAX 8
 #define VMSTAT_MAX      65536
 #define END_NS          (500 * NS_PER_MS) /* for a killed process to end */
-#define END_LOOK_NS     (2 * NS_PER_MS)
 
 /* Open the worker's standard input and output: /dev/null or, if the root has none, a file without a name. */
 static int open_nothing(void)
@@ -115,40 +114,20 @@ uint64_t worker_cpu_ns(const struct worker *w)
     return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
-/* False: it is still there. */
-static bool wait_for_end(const struct worker *w, int *status, pid_t *done)
-{
-    const struct timespec pause = { .tv_nsec = (long)END_LOOK_NS };
-    uint64_t end_ns = clock_now_ns() + END_NS;
-
-    *status = 0;
-    for (;;) {
-        *done = child_wait(w->pid, status, WNOHANG);
-        if (*done > 0 || (*done < 0 && errno != EINTR))
-            return true;
-        if (clock_now_ns() >= end_ns)
-            return false;
-        nanosleep(&pause, NULL);
-    }
-}
-
 /* Reap the worker, and set `crashed` if it died by its own fault. The OOM killer counts: it would kill again
  * each time. */
 static void reap(struct worker *w)
 {
-    int status;
-    pid_t done;
+    int status = SIGKILL;
 
-    kill(w->pid, SIGKILL);
-    if (!wait_for_end(w, &status, &done)) {
+    if (!child_kill(w->pid, &status, END_NS)) {
         w->stuck = worker_state(w) == 'D';
         w->crashed = w->stuck;
         w->abandoned[w->n_abandoned++] = w->pid;
         return;
     }
-    w->crashed = done == w->pid &&
-                 (WIFEXITED(status) || (WTERMSIG(status) != SIGKILL && WTERMSIG(status) != SIGTERM) ||
-                  count_oom_kills() != w->oom_kills);
+    w->crashed = WIFEXITED(status) || (WTERMSIG(status) != SIGKILL && WTERMSIG(status) != SIGTERM) ||
+                 count_oom_kills() != w->oom_kills;
 }
 
 void worker_end(struct worker *w)
