@@ -20,6 +20,7 @@ bool child_kill(pid_t pid, int *status, uint64_t wait_ns);
 unsigned child_reap(pid_t *pids, unsigned n);
 /* True if child_started() registered this process and it was not waited for. */
 bool child_is(pid_t pid);
+uint64_t child_cpu_ns(pid_t pid); /* UINT64_MAX: it has ended */
 /* CPU time of this process and its children, ended ones included. A child that was not registered with
  * child_started() counts only after it was waited for. */
 uint64_t child_total_cpu_ns(void);

@@ -135,13 +135,13 @@ unsigned child_reap(pid_t *pids, unsigned n)
     return left;
 }
 
-static uint64_t cpu_ns_of(pid_t pid)
+uint64_t child_cpu_ns(pid_t pid)
 {
     struct timespec t;
     clockid_t clock;
 
     if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
-        return 0;
+        return UINT64_MAX;
     return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
@@ -157,8 +157,10 @@ uint64_t child_total_cpu_ns(void)
 
     pthread_mutex_lock(&children.lock);
     getrusage(RUSAGE_CHILDREN, &ended);
-    for (unsigned i = 0; i < children.n; i++)
-        sum += cpu_ns_of(children.pids[i]);
+    for (unsigned i = 0; i < children.n; i++) {
+        uint64_t ns = child_cpu_ns(children.pids[i]);
+        sum += ns == UINT64_MAX ? 0 : ns;
+    }
     pthread_mutex_unlock(&children.lock);
     return sum + timeval_ns(ended.ru_utime) + timeval_ns(ended.ru_stime);
 }

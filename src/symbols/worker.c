@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "process/opener.h"
 #include "symbols/blob.h"
@@ -70,13 +71,14 @@ struct deadline {
 
 static struct deadline deadline_of(const struct worker *w, uint64_t limit_ns)
 {
-    return (struct deadline){ .began_ns = clock_now_ns(), .cpu_ns = worker_cpu_ns(w), .limit_ns = limit_ns };
+    return (
+        struct deadline){ .began_ns = clock_now_ns(), .cpu_ns = child_cpu_ns(w->pid), .limit_ns = limit_ns };
 }
 
 /* Check the limits. On a busy machine the elapsed time says nothing about the file: CPU time and sleep do. */
 static enum worker_result is_in_time(struct worker *w, const struct deadline *d)
 {
-    uint64_t cpu_ns = worker_cpu_ns(w), passed_ns = clock_now_ns() - d->began_ns;
+    uint64_t cpu_ns = child_cpu_ns(w->pid), passed_ns = clock_now_ns() - d->began_ns;
 
     w->used_ns = cpu_ns == UINT64_MAX || d->cpu_ns == UINT64_MAX ? 0 : cpu_ns - d->cpu_ns;
     if (w->used_ns >= d->limit_ns)
@@ -215,7 +217,7 @@ static enum worker_result exchange(struct worker *w, const struct worker_request
         worker_end(w);
     else if (w->fd >= 0 && (result == WORKER_LATE || result == WORKER_DIED))
         return lose(w, result, e);
-    else if (w->fd >= 0 && (cpu_ns = worker_cpu_ns(w)) != UINT64_MAX && d.cpu_ns != UINT64_MAX)
+    else if (w->fd >= 0 && (cpu_ns = child_cpu_ns(w->pid)) != UINT64_MAX && d.cpu_ns != UINT64_MAX)
         w->used_ns = cpu_ns - d.cpu_ns;
     return result;
 }

@@ -130,7 +130,5 @@ void worker_reap_abandoned(struct worker *w);
 bool worker_start(struct worker *w, enum worker_kind first, struct error *e);
 /* Return the state of its process from /proc: 'R', 'S', 'D', 'T', …; 0: not known. */
 char worker_state(const struct worker *w);
-/* Return the CPU time it has used in its life; UINT64_MAX: it has ended. */
-uint64_t worker_cpu_ns(const struct worker *w);
 
 #endif

@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/child.h"
@@ -102,16 +101,6 @@ char worker_state(const struct worker *w)
     struct procfile_stat stat;
 
     return procfile_read_stat((uint32_t)w->pid, &stat) ? stat.state : 0;
-}
-
-uint64_t worker_cpu_ns(const struct worker *w)
-{
-    struct timespec t;
-    clockid_t clock;
-
-    if (clock_getcpuclockid(w->pid, &clock) || clock_gettime(clock, &t))
-        return UINT64_MAX;
-    return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
 /* Reap the worker, and set `crashed` if it died by its own fault. The OOM killer counts: it would kill again
