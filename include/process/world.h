@@ -105,7 +105,7 @@ void world_install(struct world *w, uint32_t pid, struct proc_snapshot *p); /* t
 #define WORLD_MEMFD_PATH 288 /* "/memfd:", a name, " (deleted)" */
 struct world_memfd {
     uint32_t pid, maj, min;
-    uint64_t start, end, ino;
+    uint64_t start, end, pgoff, ino, time_ns;
     char path[WORLD_MEMFD_PATH];
 };
 bool world_wants_memfd(const struct world *w, struct world_memfd *out);
@@ -116,7 +116,8 @@ void world_tell_memfd(struct world *w, const struct world_memfd *m, bool known, 
  * world_read_remap without the lock, then world_tell_remap with the lock: it also releases the file. */
 struct world_remap {
     uint32_t pid;
-    uint64_t start, end, pgoff;
+    unsigned looks;
+    uint64_t start, end, pgoff, time_ns, next_ns;
     struct module *file; /* held */
 };
 bool world_wants_remap(const struct world *w, struct world_remap *out);

@@ -61,3 +61,15 @@ void map_fill(struct world *w, struct space *s, const struct space_map *map)
     size_t before = space_bytes(s);
     mapped(w, s, map, before, space_fill(s, map));
 }
+
+void map_found(struct world *w, const struct proc *p, const struct module *like, struct space_map map,
+               bool program)
+{
+    struct space *s = p->image->space;
+    const struct space_map *now = space_find(s, map.start);
+
+    if (!now || now->time_ns != map.time_ns || now->mod->module->kind != MODULE_JIT || now->end < map.end)
+        return;
+    map.mod = user_mod(w, p, like, program);
+    map_add(w, s, &map);
+}

@@ -24,12 +24,12 @@ void remap_wait(struct world *w, const struct proc *p, const struct module *file
     like.live = true;
     like.pid = p->pid;
     like.user = p->uid == ~0u ? 0 : p->uid + 1;
-    *VEC_PUSH(all) = (struct remap){ .pid = p->pid,
-                                     .start = map->start,
-                                     .end = map->end,
-                                     .pgoff = map->pgoff,
-                                     .time_ns = map->time_ns,
-                                     .file = module_new(&like) };
+    *VEC_PUSH(all) = (struct world_remap){ .pid = p->pid,
+                                           .start = map->start,
+                                           .end = map->end,
+                                           .pgoff = map->pgoff,
+                                           .time_ns = map->time_ns,
+                                           .file = module_new(&like) };
 }
 
 bool world_wants_remap(const struct world *w, struct world_remap *out)
@@ -37,12 +37,11 @@ bool world_wants_remap(const struct world *w, struct world_remap *out)
     uint64_t now_ns = w->remaps.n ? clock_now_ns() : 0;
 
     for (size_t i = 0; i < w->remaps.n; i++) {
-        const struct remap *r = &w->remaps.items[i];
+        const struct world_remap *r = &w->remaps.items[i];
         if (now_ns < r->next_ns)
             continue;
-        *out = (struct world_remap){
-            .pid = r->pid, .start = r->start, .end = r->end, .pgoff = r->pgoff, .file = module_get(r->file)
-        };
+        *out = *r;
+        module_get(r->file);
         return true;
     }
     return false;
@@ -53,19 +52,13 @@ bool world_read_remap(const struct world_remap *r)
     return module_is_copied(r->file, r->start, r->end - r->start, r->pgoff);
 }
 
-/* The time proves that it is the same mapping, not a later one. Children that still share the memory share
- * the space. */
-static void map_file(struct world *w, struct proc *p, const struct remap *r)
+/* Children that still share the memory share the space. */
+static void map_file(struct world *w, const struct proc *p, const struct world_remap *r)
 {
-    struct space *s = p->image->space;
-    const struct space_map *now = space_find(s, r->start);
     struct module like = module_value(r->file);
     struct space_map map = { .start = r->start, .end = r->end, .pgoff = r->pgoff, .time_ns = r->time_ns };
 
-    if (!now || now->time_ns != r->time_ns || now->mod->module->kind != MODULE_JIT || now->end < r->end)
-        return;
-    map.mod = user_mod(w, p, &like, false);
-    map_add(w, s, &map);
+    map_found(w, p, &like, map, false);
 }
 
 static void leave(struct remaps *all, size_t i)
@@ -80,7 +73,7 @@ void world_tell_remap(struct world *w, struct world_remap *told, bool same)
     struct proc *p = proc_find(w, told->pid);
 
     for (size_t i = 0; i < all->n; i++) {
-        struct remap *r = &all->items[i];
+        struct world_remap *r = &all->items[i];
         if (r->pid != told->pid || r->start != told->start || r->end != told->end)
             continue;
         if (same && p)

@@ -60,25 +60,14 @@ struct world_scratch {
 };
 
 /* Code mapped from a memfd: a library's or a JIT's? */
-struct memfd_map {
-    uint32_t pid, maj, min;
-    uint64_t start, end, pgoff, ino, time_ns;
-    char path[WORLD_MEMFD_PATH];
-};
 struct memfds {
-    VEC(struct memfd_map) waiting; /* mappings to check */
-    struct map known;              /* inode → MEMFD_… */
+    VEC(struct world_memfd) waiting; /* mappings to check */
+    struct map known;                /* inode → MEMFD_… */
 };
 
 /* Anonymous memory in place of a file's code: is it a copy? */
-struct remap {
-    uint32_t pid;
-    unsigned looks;
-    uint64_t start, end, pgoff, time_ns, next_ns;
-    struct module *file; /* held */
-};
 struct remaps {
-    VEC(struct remap);
+    VEC(struct world_remap);
 };
 
 struct kernel_module { /* from /proc/modules */
@@ -150,6 +139,11 @@ struct mod *user_mod(struct world *w, const struct proc *p, const struct module 
 void map_add(struct world *w, struct space *s, const struct space_map *map);
 void map_fill(struct world *w, struct space *s,
               const struct space_map *map); /* only where nothing is mapped */
+
+/* Replaces what counted as JIT code by the module that it was found to be. The time of `map` proves that it is
+ * the same mapping, not one of another process or a later one. */
+void map_found(struct world *w, const struct proc *p, const struct module *like, struct space_map map,
+               bool program);
 
 /* world_map.c: records of mappings, and /proc/modules. */
 void apply_mmap(struct world *w, const struct record *r);
