@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Decompresses gzip, xz and zstd streams. Only base/gzip.c, base/xz.c and base/zstd.c use zlib, liblzma and
- * libzstd. */
+/* Decompresses gzip, xz and zstd streams; compresses as gzip and zstd. Only base/gzip.c, base/xz.c and
+ * base/zstd.c use zlib, liblzma and libzstd. */
 #ifndef FLAMETOP_BASE_UNPACK_H
 #define FLAMETOP_BASE_UNPACK_H
 
@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 
 enum unpack_kind { UNPACK_NONE, UNPACK_GZIP, UNPACK_XZ, UNPACK_ZSTD, UNPACK_KINDS };
@@ -32,6 +33,11 @@ void unpacker_free(struct unpacker *u); /* NULL is allowed */
  * *got. If *n is 0 and dst is not full, all output of this input was written. */
 enum unpack_state unpacker_run(struct unpacker *u, const uint8_t **src, size_t *n, uint8_t *dst, size_t cap,
                                size_t *got);
+
+/* Appends n bytes to `out`, compressed: in gzip format (RFC 1952), equal input gives equal output; or as one
+ * zstd frame, which others may follow. False: no memory, or a build without the library. */
+bool gzip_pack(const void *bytes, size_t n, struct buf *out, struct error *e);
+bool zstd_pack(const void *bytes, size_t n, struct buf *out, struct error *e);
 
 /* Internal: the operations of each format. */
 struct unpack_step {

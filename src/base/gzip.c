@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The only user of zlib. */
-#include "base/gzip.h"
 #include "base/unpack.h"
 
 #ifdef HAVE_ZLIB

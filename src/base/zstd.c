@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The only user of libzstd. */
 #include "base/unpack.h"
-#include "base/zstd.h"
 
 #ifdef HAVE_ZSTD
 

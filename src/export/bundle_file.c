@@ -10,11 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/gzip.h"
 #include "base/mem.h"
 #include "base/tar.h"
 #include "base/text.h"
-#include "base/zstd.h"
+#include "base/unpack.h"
 #include "session/bundle.h"
 
 #define PIECE_BYTES (1u << 20) /* compressed one by one: every decompressor goes on with the next piece */

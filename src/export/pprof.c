@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/gzip.h"
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/unpack.h"
 #include "export/export.h"
 #include "export/protobuf.h"
 #include "process/module.h"

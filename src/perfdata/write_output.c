@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/zstd.h"
+#include "base/unpack.h"
 #include "perfdata/write.h"
 
 #define ROUND_BYTES (4u << 20) /* amount of records that perf buffers to sort them */

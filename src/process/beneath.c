@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "process/beneath.h"
+/* Opens paths below a folder; no path can lead out of it. */
+#include "process/opener_serve.h"
 
 #include <errno.h>
 #include <fcntl.h>

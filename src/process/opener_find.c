@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "process/beneath.h"
 #include "process/opener_serve.h"
 
 #define DESCRIPTORS_MAX 1024 /* most descriptors checked per process */

@@ -15,7 +15,6 @@
 #include "base/mem.h"
 #include "process/memory_limit.h"
 #include "base/text.h"
-#include "session/collect/embedded_symbols.h"
 #include "session/listing.h"
 #include "session/session_state.h"
 

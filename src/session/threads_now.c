@@ -13,8 +13,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "process/world.h"
-#include "session/threads_notes.h"
-#include "session/threads_scripts.h"
+#include "session/threads_parts.h"
 #include "symbols/symbolizer.h"
 
 #define NAMES_NS (10 * NS_PER_SEC)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/threads_scripts.h"
+#include "session/threads_parts.h"
 
 #include <string.h>
 

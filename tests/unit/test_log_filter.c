@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "session/query/log_filter.h"
+#include "session/query/log_reader.h"
 #include "unit_test.h"
 
 static struct log_condition parsed(const char *text)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/collect/embedded_symbols.h"
+#include "session/collect/load.h"
 
 #include "perfdata/embedded.h"
 #include "perfdata/format.h"

@@ -53,5 +53,8 @@ bool load_is_of_this_machine(const struct session *s); /* by host name, as far a
  * size in bytes; 0: none, and kernel_id is unchanged. */
 unsigned load_build_ids(struct session *s, uint8_t kernel_id[20]);
 void *load_main(void *session);
+/* embedded_symbols.c: symbols that the recording tool put into the file (perfdata/embedded.h), as supplied
+ * symbols. NULL: none. Free with supplied_free. */
+struct supplied_symbols *embedded_symbols(const struct perfdata *p);
 
 #endif

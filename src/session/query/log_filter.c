@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "session/query/log_filter.h"
+#include "session/query/log_reader.h"
 
 static const struct {
     const char *sign;

@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 #include "process/task.h"
-#include "session/query/log_filter.h"
 #include "session/session_state.h"
 
 #define ERRNO_MOST 4096 /* larger ones are no errors: MAX_ERRNO of the kernel's include/linux/err.h */

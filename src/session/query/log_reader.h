@@ -76,6 +76,9 @@ struct log_value log_reader_value(struct log_reader *r, const struct log_field *
 bool log_reader_put_value(struct log_reader *r, const struct log_field *f, const struct sample *sample,
                           struct buf *out);
 
+/* log_filter.c: test values of a field against the filter. */
+bool log_filter_number(const struct log_condition *c, uint64_t number, bool is_negative);
+bool log_filter_text(const struct log_condition *c, const char *text);
 /* A filter whose fields have been looked up. */
 struct log_judge { /* zero-initialise; log_judge_done */
     const struct log_filter *filter;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "session/save/kernel.h"
+#include "session/save/snapshot.h"
 
 #include <stdio.h>
 #include <string.h>

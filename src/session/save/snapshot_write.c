@@ -8,7 +8,6 @@
 #include "perfdata/writer.h"
 #include "process/namespaces.h"
 #include "profile/operation_data.h"
-#include "session/save/kernel.h"
 #include "session/save/snapshot.h"
 
 static bool is_kernel(const struct snapshot *sn, uint32_t frame)
