@@ -11,8 +11,10 @@
 #define NS_PER_US  UINT64_C(1000)
 
 uint64_t clock_read_ns(clockid_t id); /* 0: there is no such clock */
-uint64_t clock_now_ns(void);          /* CLOCK_MONOTONIC */
-uint64_t clock_self_cpu_ns(void);     /* CPU time of this process, all threads */
-uint64_t clock_thread_cpu_ns(void);   /* CPU time of this thread */
+/* The time in wait_ns from now, for functions that wait until then. */
+struct timespec clock_deadline(clockid_t id, uint64_t wait_ns);
+uint64_t clock_now_ns(void);        /* CLOCK_MONOTONIC */
+uint64_t clock_self_cpu_ns(void);   /* CPU time of this process, all threads */
+uint64_t clock_thread_cpu_ns(void); /* CPU time of this thread */
 
 #endif

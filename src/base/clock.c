@@ -9,6 +9,14 @@ uint64_t clock_read_ns(clockid_t id)
     return (uint64_t)ts.tv_sec * NS_PER_SEC + (uint64_t)ts.tv_nsec;
 }
 
+struct timespec clock_deadline(clockid_t id, uint64_t wait_ns)
+{
+    uint64_t end_ns = clock_read_ns(id) + wait_ns;
+
+    return (struct timespec){ .tv_sec = (time_t)(end_ns / NS_PER_SEC),
+                              .tv_nsec = (long)(end_ns % NS_PER_SEC) };
+}
+
 uint64_t clock_now_ns(void)
 {
     return clock_read_ns(CLOCK_MONOTONIC);

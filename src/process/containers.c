@@ -76,16 +76,12 @@ static void forget_all(struct containers *c)
 /* A hanging disk must not delay the exit: then all memory is left as it is. */
 static bool end_thread(struct containers *c)
 {
-    struct timespec until;
-    uint64_t end_ns;
+    struct timespec until = clock_deadline(CLOCK_REALTIME, LEAVE_WAIT_NS);
 
     pthread_mutex_lock(&c->lock);
     c->stop = true;
     pthread_cond_signal(&c->work);
     pthread_mutex_unlock(&c->lock);
-    clock_gettime(CLOCK_REALTIME, &until);
-    end_ns = (uint64_t)until.tv_sec * NS_PER_SEC + (uint64_t)until.tv_nsec + LEAVE_WAIT_NS;
-    until = (struct timespec){ (time_t)(end_ns / NS_PER_SEC), (long)(end_ns % NS_PER_SEC) };
     return !c->runs || !pthread_timedjoin_np(c->thread, NULL, &until);
 }
 

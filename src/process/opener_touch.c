@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -35,11 +34,8 @@ static uint64_t start_of(int proc_dir)
 /* A younger process has only reused the pid. */
 static bool is_older(int proc_dir, uint64_t age_ns)
 {
-    struct timespec now = { 0 };
+    uint64_t now_ns = clock_read_ns(CLOCK_BOOTTIME), start_ns = start_of(proc_dir);
 
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    uint64_t now_ns = (uint64_t)now.tv_sec * NS_PER_SEC + (uint64_t)now.tv_nsec;
-    uint64_t start_ns = start_of(proc_dir);
     return start_ns <= now_ns && now_ns - start_ns >= age_ns;
 }
 

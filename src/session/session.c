@@ -174,21 +174,13 @@ static bool joined(bool *runs, pthread_t thread, bool in_time, const struct time
     return !*runs;
 }
 
-static struct timespec end_of_wait(uint64_t wait_ns)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    uint64_t end_ns = (uint64_t)now.tv_sec * NS_PER_SEC + (uint64_t)now.tv_nsec + wait_ns;
-    return (struct timespec){ (time_t)(end_ns / NS_PER_SEC), (long)(end_ns % NS_PER_SEC) };
-}
-
 /* Stops the threads. A process that hangs in the kernel may block a thread that reads its /proc: that must
  * not keep flametop from exiting, and a user at a screen must not wait at all. All threads are stopped at
  * once, as each may have to wait for a CPU. */
 static bool end_threads(struct session *s)
 {
     bool in_time = s->cfg.leaves_in_time;
-    struct timespec until = end_of_wait(CLOSE_WAIT_NS);
+    struct timespec until = clock_deadline(CLOCK_REALTIME, CLOSE_WAIT_NS);
     s->stop = true;
     collector_wake(s);
     if (s->store.symbolizer)
@@ -196,7 +188,7 @@ static bool end_threads(struct session *s)
     bool ended = joined(&s->collect.runs, s->collect.thread, true, &until);
     if (!ended) { /* the other threads may still end */
         in_time = true;
-        until = end_of_wait(CLOSE_WAIT_NS);
+        until = clock_deadline(CLOCK_REALTIME, CLOSE_WAIT_NS);
     }
     ended &= joined(&s->ask_started, s->ask, in_time, &until);
     ended &= joined(&s->resolver_runs, s->resolver, in_time, &until);
@@ -275,7 +267,7 @@ void session_clear(struct session *s)
 static void catch_up(struct session *s)
 {
     uint64_t now_ns = clock_now_ns();
-    struct timespec until = end_of_wait(CATCH_UP_NS);
+    struct timespec until = clock_deadline(CLOCK_REALTIME, CATCH_UP_NS);
     if (s->store.drained_ns >= now_ns - RECENT_NS)
         return;
     collector_wake(s);

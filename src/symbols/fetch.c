@@ -395,8 +395,7 @@ void symbolizer_fetch(struct symbolizer *sy)
 
 bool symbolizer_settle_fetches(struct symbolizer *sy, uint64_t timeout_ns)
 {
-    uint64_t end = clock_now_ns() + timeout_ns;
-    struct timespec until = { .tv_sec = (time_t)(end / NS_PER_SEC), .tv_nsec = (long)(end % NS_PER_SEC) };
+    struct timespec until = clock_deadline(CLOCK_MONOTONIC, timeout_ns);
     int late = 0;
     bool settled;
 

@@ -370,8 +370,7 @@ static bool demangle_some(struct lane *lane)
 static void wait_for_work(struct lane *lane)
 {
     struct symbolizer *sy = lane->sy;
-    uint64_t end = clock_now_ns() + WORKER_IDLE_NS;
-    struct timespec until = { .tv_sec = (time_t)(end / NS_PER_SEC), .tv_nsec = (long)(end % NS_PER_SEC) };
+    struct timespec until = clock_deadline(CLOCK_MONOTONIC, WORKER_IDLE_NS);
 
     pthread_cond_broadcast(&sy->settled);
     if (lane->worker.fd < 0 && !opener_pid())

@@ -103,8 +103,7 @@ enum symbol_state symbolizer_unwind(struct symbolizer *sy, struct module *m, con
 enum symbol_state symbolizer_unwind_wait(struct symbolizer *sy, struct module *m, uint64_t timeout_ns,
                                          const struct unwind_rows **out)
 {
-    uint64_t end = clock_now_ns() + timeout_ns;
-    struct timespec until = { .tv_sec = (time_t)(end / NS_PER_SEC), .tv_nsec = (long)(end % NS_PER_SEC) };
+    struct timespec until = clock_deadline(CLOCK_MONOTONIC, timeout_ns);
     const struct symbol_task *task;
     enum symbol_state state;
     int late = !timeout_ns;

@@ -7,7 +7,6 @@
 #include "session/coverage.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -274,20 +273,13 @@ static const char *why_unknown(const struct session *s, uint32_t event)
     return NULL;
 }
 
-static uint64_t boot_now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_BOOTTIME, &t);
-    return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
-}
-
 static void start_again(struct session *s, uint32_t event, uint64_t now_ns)
 {
     struct coverage *c = &s->collect.coverage;
     coverage_members_done(&c->members);
     c->scope_number = s->store.scope_number;
     c->since_ns = now_ns;
-    c->since_boot_ns = boot_now_ns();
+    c->since_boot_ns = clock_read_ns(CLOCK_BOOTTIME);
     pthread_mutex_lock(&s->store.lock);
     c->event = event;
     c->unknown = why_unknown(s, event);
