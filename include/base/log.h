@@ -9,6 +9,6 @@
 void log_add(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* cleaned, one line */
 uint64_t log_count(void);                                                 /* messages ever added */
 /* Copies message number n (0 is the first ever). False: it has left the ring or does not exist yet. */
-bool log_get(uint64_t n, char *text, unsigned cap, uint64_t *time_ns);
+bool log_get(uint64_t n, char *text, unsigned cap);
 
 #endif

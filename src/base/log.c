@@ -5,25 +5,18 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/clock.h"
 #include "base/text.h"
 
 #define LOG_ENTRIES    256
 #define LOG_TEXT_BYTES 512
 
-struct entry {
-    uint64_t time_ns;
-    char text[LOG_TEXT_BYTES];
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct entry ring[LOG_ENTRIES];
+static char ring[LOG_ENTRIES][LOG_TEXT_BYTES];
 static uint64_t added;
 
 void log_add(const char *fmt, ...)
 {
     char text[LOG_TEXT_BYTES];
-    struct entry *entry;
     va_list ap;
 
     va_start(ap, fmt);
@@ -32,9 +25,7 @@ void log_add(const char *fmt, ...)
     va_end(ap);
 
     pthread_mutex_lock(&lock);
-    entry = &ring[added++ % LOG_ENTRIES];
-    entry->time_ns = clock_now_ns();
-    text_clean(entry->text, sizeof entry->text, text, sizeof text);
+    text_clean(ring[added++ % LOG_ENTRIES], LOG_TEXT_BYTES, text, sizeof text);
     pthread_mutex_unlock(&lock);
 }
 
@@ -48,18 +39,14 @@ uint64_t log_count(void)
     return n;
 }
 
-bool log_get(uint64_t n, char *text, unsigned cap, uint64_t *time_ns)
+bool log_get(uint64_t n, char *text, unsigned cap)
 {
     bool there;
 
     pthread_mutex_lock(&lock);
     there = n < added && added - n <= LOG_ENTRIES;
-    if (there) {
-        const struct entry *entry = &ring[n % LOG_ENTRIES];
-        text_clean(text, cap, entry->text, sizeof entry->text);
-        if (time_ns)
-            *time_ns = entry->time_ns;
-    }
+    if (there)
+        text_clean(text, cap, ring[n % LOG_ENTRIES], LOG_TEXT_BYTES);
     pthread_mutex_unlock(&lock);
     return there;
 }

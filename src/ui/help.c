@@ -128,7 +128,7 @@ static void add_messages(struct help *h, int columns)
     add(h, STYLE_NORMAL, "", "");
     add(h, STYLE_NAME, "", "Messages, and output of the command");
     for (uint64_t i = end > HELP_MESSAGES ? end - HELP_MESSAGES : 0; i < end; i++)
-        if (log_get(i, text, sizeof text, NULL))
+        if (log_get(i, text, sizeof text))
             add_wrapped(h, STYLE_NORMAL, text, columns);
 }
 

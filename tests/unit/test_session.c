@@ -845,7 +845,7 @@ FIXTURE_TEST(a_command_starts_with_default_signals)
 static bool is_in_log(const char *text)
 {
     char line[512];
-    for (uint64_t n = log_count(); n-- > 0 && log_get(n, line, sizeof line, NULL);)
+    for (uint64_t n = log_count(); n-- > 0 && log_get(n, line, sizeof line);)
         if (strstr(line, text))
             return true;
     return false;
