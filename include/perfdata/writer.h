@@ -40,7 +40,7 @@ struct perfdata_write_map {
 void perfdata_write_mmap(struct perfdata_writer *w, uint64_t time_ns, const struct perfdata_write_map *m);
 /* The parent of a process that began earlier, of which the process has nothing. */
 void perfdata_write_parent(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t ppid);
-void perfdata_write_lost(struct perfdata_writer *w, uint64_t time_ns, uint32_t event, uint64_t lost);
+void perfdata_write_lost(struct perfdata_writer *w, uint64_t time_ns, uint64_t lost);
 void perfdata_write_cgroup(struct perfdata_writer *w, uint64_t time_ns, uint64_t id, const char *path);
 /* links: n pairs of device and inode. */
 void perfdata_write_namespaces(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t tid,

@@ -49,14 +49,13 @@ struct waits_part {
 
 struct waits_thread {
     uint32_t pid, tid, cpu;
-    enum thread_state state; /* since state_ns */
-    /* since_ns: its time in the state is reported until then; seen_ns: its first record */
-    uint64_t state_ns, since_ns, seen_ns;
+    enum thread_state state;     /* since state_ns */
+    uint64_t state_ns, since_ns; /* since_ns: its time in the state is reported until then */
     uint64_t stack;
     uint64_t left_ns;       /* time of `left` */
     uint64_t woken_ns;      /* of a wakeup between `left` and the switch */
     enum thread_state left; /* said by the tracepoint for the coming switch; THREAD_RUNNING: nothing */
-    uint64_t spent_ns[THREAD_STATES]; /* until since_ns; the sum is the time since seen_ns */
+    uint64_t spent_ns[THREAD_STATES]; /* until since_ns; the sum is the time since its first record */
     /* for waits_sampled: how much of the time on a CPU was told, and the sample it was told for */
     uint64_t told_ns, sample;
     /* For waits_checked. Of an open wait for a CPU: its last check; the time until which the thread did not

@@ -58,8 +58,8 @@ void nametree_add_reversed(struct nametree *t, const struct nametree *from);
 /* Sorts siblings by name, groups and functions alike. Call after the last addition, before reading
  * first_child and next_sibling. */
 void nametree_sort(struct nametree *t);
-/* The next node in preorder below `top`; `skip`: without the children of `node`. 0: the end. */
-uint32_t nametree_next(const struct nametree *t, uint32_t top, uint32_t node, bool skip);
+/* The next node in preorder; `skip`: without the children of `node`. 0: the end. */
+uint32_t nametree_next(const struct nametree *t, uint32_t node, bool skip);
 void nametree_done(struct nametree *t);
 
 #endif

@@ -66,7 +66,7 @@ struct compare_row *compare_rows(const struct nametree *t, uint32_t *n)
     double of[NAMETREE_SIDES];
     for (int side = 0; side < NAMETREE_SIDES; side++)
         of[side] = nodes[0].total[side] ? 100 / (double)nodes[0].total[side] : 0;
-    for (uint32_t last = 0, i; (i = nametree_next(t, 0, last, false)); last = i) {
+    for (uint32_t last = 0, i; (i = nametree_next(t, last, false)); last = i) {
         leave(t, on_path, last, nodes[i].parent);
         add_node(&rows[nodes[i].func], &nodes[i], of, !on_path[nodes[i].func]++);
     }

@@ -43,7 +43,7 @@ static void place_boxes(struct svg_picture *p)
         }
         if (is_drawn(p, i) && nodes[i].depth > p->depth)
             p->depth = nodes[i].depth;
-        if (!(i = nametree_next(p->tree, 0, i, false)))
+        if (!(i = nametree_next(p->tree, i, false)))
             break;
     }
 }
@@ -62,7 +62,7 @@ static void compare(struct svg_picture *p)
             p->largest = fmax(p->largest, fabs(change_of(p, &nodes[i])));
         else
             p->gone += nodes[i].total[NAMETREE_BASELINE];
-        i = nametree_next(p->tree, 0, i, gone);
+        i = nametree_next(p->tree, i, gone);
     }
 }
 
@@ -234,7 +234,7 @@ static void put_boxes(struct buf *out, const struct svg_picture *p)
         bool drawn = is_drawn(p, i);
         if (drawn)
             put_box(out, p, i);
-        if (!(i = nametree_next(p->tree, 0, i, !drawn)))
+        if (!(i = nametree_next(p->tree, i, !drawn)))
             break;
     }
     buf_puts(out, "</g>\n");

@@ -64,7 +64,7 @@ static void put_nodes(struct buf *out, const struct svg_picture *p)
                 put_number(out, nodes[i].total[NAMETREE_BASELINE]);
             }
         }
-        if (!(i = nametree_next(p->tree, 0, i, !there)))
+        if (!(i = nametree_next(p->tree, i, !there)))
             break;
     }
     buf_putc(out, ']');

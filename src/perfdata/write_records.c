@@ -44,15 +44,14 @@ static void put_pid_tid(struct perfdata_writer *w, uint32_t pid, uint32_t tid)
 }
 
 /* Appends the sample_id of all records but samples: TID, TIME, CPU, IDENTIFIER. */
-static void end_with_id(struct perfdata_writer *w, uint32_t event, uint64_t time_ns, uint32_t pid,
-                        uint32_t tid)
+static void end_with_id(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t tid)
 {
     if (pid == WRITE_KERNEL_PID)
         pid = tid = 0;
     put_pid_tid(w, pid, tid);
     put_u64(w, time_ns);
     put_u64(w, 0); /* cpu: unknown */
-    put_u64(w, w->events[event].id);
+    put_u64(w, w->events[0].id);
     write_record(w);
 }
 
@@ -64,7 +63,7 @@ void perfdata_write_comm(struct perfdata_writer *w, uint64_t time_ns, uint32_t p
     start_record(w, PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
     put_pid_tid(w, pid, tid);
     put_text(w, comm);
-    end_with_id(w, 0, time_ns, pid, tid);
+    end_with_id(w, time_ns, pid, tid);
 }
 
 void perfdata_write_mmap(struct perfdata_writer *w, uint64_t time_ns, const struct perfdata_write_map *m)
@@ -86,7 +85,7 @@ void perfdata_write_mmap(struct perfdata_writer *w, uint64_t time_ns, const stru
         put_u32(w, MAP_PRIVATE);
     }
     put_text(w, m->path);
-    end_with_id(w, 0, time_ns, m->pid, m->tid);
+    end_with_id(w, time_ns, m->pid, m->tid);
 }
 
 void perfdata_write_parent(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t ppid)
@@ -97,17 +96,15 @@ void perfdata_write_parent(struct perfdata_writer *w, uint64_t time_ns, uint32_t
     put_u32(w, pid);
     put_u32(w, ppid);
     put_u64(w, time_ns);
-    end_with_id(w, 0, time_ns, pid, pid);
+    end_with_id(w, time_ns, pid, pid);
 }
 
-void perfdata_write_lost(struct perfdata_writer *w, uint64_t time_ns, uint32_t event, uint64_t lost)
+void perfdata_write_lost(struct perfdata_writer *w, uint64_t time_ns, uint64_t lost)
 {
-    if (event >= w->n_events)
-        return;
     start_record(w, PERF_RECORD_LOST, 0);
-    put_u64(w, w->events[event].id);
+    put_u64(w, w->events[0].id);
     put_u64(w, lost);
-    end_with_id(w, event, time_ns, 0, 0);
+    end_with_id(w, time_ns, 0, 0);
 }
 
 void perfdata_write_cgroup(struct perfdata_writer *w, uint64_t time_ns, uint64_t id, const char *path)
@@ -115,7 +112,7 @@ void perfdata_write_cgroup(struct perfdata_writer *w, uint64_t time_ns, uint64_t
     start_record(w, PERF_RECORD_CGROUP, 0);
     put_u64(w, id);
     put_text(w, path);
-    end_with_id(w, 0, time_ns, 0, 0);
+    end_with_id(w, time_ns, 0, 0);
 }
 
 void perfdata_write_namespaces(struct perfdata_writer *w, uint64_t time_ns, uint32_t pid, uint32_t tid,
@@ -130,7 +127,7 @@ void perfdata_write_namespaces(struct perfdata_writer *w, uint64_t time_ns, uint
         put_u64(w, links[i].dev);
         put_u64(w, links[i].ino);
     }
-    end_with_id(w, 0, time_ns, pid, tid);
+    end_with_id(w, time_ns, pid, tid);
 }
 
 void perfdata_write_ksymbol(struct perfdata_writer *w, uint64_t time_ns, uint64_t addr, uint32_t len,
@@ -142,7 +139,7 @@ void perfdata_write_ksymbol(struct perfdata_writer *w, uint64_t time_ns, uint64_
     put_u32(w, len);
     put_u32(w, strncmp(name, "bpf_prog_", 9) ? PERF_RECORD_KSYMBOL_TYPE_OOL : PERF_RECORD_KSYMBOL_TYPE_BPF);
     put_text(w, name);
-    end_with_id(w, 0, time_ns, 0, 0);
+    end_with_id(w, time_ns, 0, 0);
 }
 
 /* Writes the present counter values of a group. */

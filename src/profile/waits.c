@@ -38,7 +38,6 @@ static struct waits_thread *thread_of(struct waits *w, struct waits_at at, enum 
                                 .state = state,
                                 .state_ns = at.time_ns,
                                 .since_ns = at.time_ns,
-                                .seen_ns = at.time_ns,
                                 .has_records = true,
                                 .stack = WAITS_NO_STACK,
                                 .sample = WAITS_NO_STACK };

@@ -89,8 +89,6 @@ bool session_start_thread(pthread_t *thread, void *(*body)(void *), struct sessi
 /* status.c: "auto 8K", "auto->fp": the running stack mode, and the requested one. Under lock. */
 void status_stacks(const struct session *s, char *dst, size_t cap);
 
-/* rates.c: stops the count. Called by the session and by the thread: the last caller frees it. NULL is
- * fine. */
 /* threads_job.c: called by all users of a job; the last one frees it. NULL is fine. */
 struct threads_job;
 void threads_job_forget(struct threads_job *j);

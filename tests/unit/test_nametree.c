@@ -120,7 +120,7 @@ static const char *drawn(const struct nametree *t)
         n += (size_t)snprintf(text + n, sizeof text - n, "%.*s%s %u/%u(%u/%u)\n", (int)at->depth, ">>>>>>>>",
                               t->funcs[at->func].name, (unsigned)at->total[0], (unsigned)at->total[1],
                               (unsigned)at->self[0], (unsigned)at->self[1]);
-        if (!(i = nametree_next(t, 0, i, false)))
+        if (!(i = nametree_next(t, i, false)))
             return text;
     }
 }
@@ -182,11 +182,10 @@ FIXTURE_TEST(the_subtree_of_a_node_can_be_skipped)
 {
     add_lines(NAMETREE_SHOWN, false, LINES("web;a;b 1", "web;c 1"));
     nametree_sort(&tree);
-    uint32_t web = nametree_next(&tree, 0, 0, false), a = nametree_next(&tree, 0, web, false);
-    uint32_t c = nametree_next(&tree, 0, a, true);
+    uint32_t web = nametree_next(&tree, 0, false), a = nametree_next(&tree, web, false);
+    uint32_t c = nametree_next(&tree, a, true);
     assert_string_equal(tree.funcs[tree.nodes[c].func].name, "c");
-    assert_int_equal(nametree_next(&tree, a, a, true), 0);
-    assert_int_equal(nametree_next(&tree, 0, c, false), 0);
+    assert_int_equal(nametree_next(&tree, c, false), 0);
 }
 
 FIXTURE_TEST(rows_compare_shares_and_count_recursion_once)

@@ -11,7 +11,6 @@
 #define CODES_MAX      65536
 #define LINES_BYTES    ((size_t)64 << 20)
 #define EVALUATORS_MAX 65536
-#define NATIVE_MAX     USER_FRAMES_MAX
 
 void interpreted_open(struct session *s)
 {
@@ -172,9 +171,9 @@ static enum answer is_evaluator(struct session *s, const struct script_process *
 
 struct native {
     uint32_t n, n_evaluators;
-    bool whole;                  /* up to its true root */
-    uint32_t frames[NATIVE_MAX]; /* leaf first */
-    bool evaluates[NATIVE_MAX];
+    bool whole;                       /* up to its true root */
+    uint32_t frames[USER_FRAMES_MAX]; /* leaf first */
+    bool evaluates[USER_FRAMES_MAX];
 };
 
 static enum answer take_native(struct session *s, const struct script_process *p, uint32_t node,
@@ -183,7 +182,7 @@ static enum answer take_native(struct session *s, const struct script_process *p
     const uint32_t *parents = stacks_parents(s->store.stacks), *frames = stacks_frames(s->store.stacks);
     enum answer all = NO;
     out->n = out->n_evaluators = 0;
-    for (; node && out->n < NATIVE_MAX; node = parents[node]) {
+    for (; node && out->n < USER_FRAMES_MAX; node = parents[node]) {
         enum answer is = is_evaluator(s, p, frames[node]);
         all = is == PENDING ? PENDING : all;
         out->n_evaluators += is == YES;
@@ -229,15 +228,19 @@ struct merge {
     struct session *s;
     const struct script_process *p;
     uint32_t process;
-    bool give_up;
     bool waits, unread;
-    uint32_t *frames, n, cap;
+    uint32_t *frames, n;
 };
 
-static void put(struct merge *m, uint64_t offset)
+static void put(struct merge *m, uint32_t frame)
 {
-    if (m->n < m->cap)
-        m->frames[m->n++] = stacks_frame(m->s->store.stacks, MODULE_ID_SCRIPT, offset);
+    if (m->n < USER_FRAMES_MAX)
+        m->frames[m->n++] = frame;
+}
+
+static void put_script(struct merge *m, uint64_t offset)
+{
+    put(m, stacks_frame(m->s->store.stacks, MODULE_ID_SCRIPT, offset));
 }
 
 static void put_unread(struct merge *m)
@@ -245,7 +248,7 @@ static void put_unread(struct merge *m)
     char text[INTERPRETER_TEXT_MAX];
     interpreter_frame_text(text, sizeof text, m->p->of, NULL, 0);
     m->unread = true;
-    put(m, symbolizer_script(m->s->store.symbolizer, text));
+    put_script(m, symbolizer_script(m->s->store.symbolizer, text));
 }
 
 static void put_frame(struct merge *m, const struct stackprobe_frame *f)
@@ -263,13 +266,7 @@ static void put_frame(struct merge *m, const struct stackprobe_frame *f)
         put_unread(m);
         return;
     }
-    put(m, named_offset(m->s, index, line));
-}
-
-static void put_native(struct merge *m, uint32_t frame)
-{
-    if (m->n < m->cap)
-        m->frames[m->n++] = frame;
+    put_script(m, named_offset(m->s, index, line));
 }
 
 /* t NULL: the frames are unknown. */
@@ -279,12 +276,12 @@ static void merge(struct merge *m, const struct native *native, const struct sta
     int group = shift;
     for (uint32_t i = 0; i < native->n; i++) {
         if (!native->evaluates[i]) {
-            put_native(m, native->frames[i]);
+            put(m, native->frames[i]);
             continue;
         }
         bool known = t && group >= 0 && (uint32_t)group < g->n;
         if (t && (group < 0 || (known && g->first[group] == g->end[group])))
-            put_native(m, native->frames[i]); /* the evaluator starts, or ends */
+            put(m, native->frames[i]); /* the evaluator starts, or ends */
         else if (!known)
             put_unread(m);
         else
@@ -334,7 +331,7 @@ static bool must_have_frames(const struct session *s, uint32_t event)
  * except one that is just beginning or returning (interpreter_align). Stacks by fp or lbr are not merged,
  * because callers may be missing in them. */
 uint32_t interpreted_merge(struct session *s, const struct record *r, const struct frame_owner *owner,
-                           uint32_t native, uint64_t sp, bool give_up, uint32_t *frames, uint32_t cap,
+                           uint32_t native, uint64_t sp, bool give_up, uint32_t frames[USER_FRAMES_MAX],
                            uint32_t *awaits)
 {
     struct interpreted *in = s->unwind.interpreted;
@@ -370,9 +367,7 @@ uint32_t interpreted_merge(struct session *s, const struct record *r, const stru
     }
     if (p->state != SCRIPT_READY)
         t = NULL;
-    struct merge m = {
-        .s = s, .p = p, .process = (uint32_t)(p - in->processes.items), .frames = frames, .cap = cap
-    };
+    struct merge m = { .s = s, .p = p, .process = (uint32_t)(p - in->processes.items), .frames = frames };
     bound_codes(in);
     if (t)
         interpreter_group(&p->process, t, &g);

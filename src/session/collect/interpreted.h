@@ -78,7 +78,7 @@ void interpreted_done(struct session *s);
  * or 0: keep the native stack. native: its user stack; sp: its stack pointer. Sets *awaits if code must be
  * read first. */
 uint32_t interpreted_merge(struct session *s, const struct record *r, const struct frame_owner *owner,
-                           uint32_t native, uint64_t sp, bool give_up, uint32_t *frames, uint32_t cap,
+                           uint32_t native, uint64_t sp, bool give_up, uint32_t frames[USER_FRAMES_MAX],
                            uint32_t *awaits);
 bool interpreted_waits(const struct session *s); /* something is to be read */
 /* Moves the frames of the current sample, if it is that of r, to the caller, who frees them with mem_free.

@@ -306,15 +306,14 @@ static struct stack_result stack_of_dump(struct session *s, const struct record 
     uint32_t frames[USER_FRAMES_MAX];
     struct stack_result a = { 0 };
     struct user_unwind walk;
-    uint32_t n = userstack_unwind(s, owner, r, give_up, frames, USER_FRAMES_MAX, &walk);
+    uint32_t n = userstack_unwind(s, owner, r, give_up, frames, &walk);
     uint32_t user = n ? stack_of_frames(s, walk.callers, frames, n) : 0;
     userstack_keep(s, user);
     a.awaits = walk.awaits;
     a.broken = n && stacks_frame_modules(s->store.stacks)[frames[n - 1]] == MODULE_ID_BROKEN;
     if (n && s->unwind.interpreted) {
         uint32_t merged[USER_FRAMES_MAX];
-        uint32_t n_merged =
-            interpreted_merge(s, r, owner, user, walk.sp, give_up, merged, USER_FRAMES_MAX, &a.awaits);
+        uint32_t n_merged = interpreted_merge(s, r, owner, user, walk.sp, give_up, merged, &a.awaits);
         user = n_merged ? stack_of_frames(s, 0, merged, n_merged) : user;
     }
     a.stack = add_kernel(s, r, owner, user);

@@ -259,7 +259,7 @@ struct user_unwind {
 /* Unwinds the user part. Returns the frames, leaf first; a frame of MODULE_ID_BROKEN ends a truncated
  * stack. give_up: a table that is not read yet counts as missing. */
 uint32_t userstack_unwind(struct session *s, const struct frame_owner *owner, const struct record *r,
-                          bool give_up, uint32_t *frames, uint32_t cap, struct user_unwind *out);
+                          bool give_up, uint32_t frames[USER_FRAMES_MAX], struct user_unwind *out);
 /* Caches the stack of the last unwind, for samples that would unwind the same way. */
 void userstack_keep(struct session *s, uint32_t stack);
 void userstack_forget(struct session *s); /* tables may be gone */

@@ -386,7 +386,7 @@ static void take_chain(const struct record *r, struct unwind_input *in)
 }
 
 uint32_t userstack_unwind(struct session *s, const struct frame_owner *owner, const struct record *r,
-                          bool give_up, uint32_t *frames, uint32_t cap, struct user_unwind *out)
+                          bool give_up, uint32_t frames[USER_FRAMES_MAX], struct user_unwind *out)
 {
     struct walk w = { .s = s, .owner = owner, .give_up = give_up };
     struct unwind_reads *reads = &s->unwind.user.reads;
@@ -414,9 +414,8 @@ uint32_t userstack_unwind(struct session *s, const struct frame_owner *owner, co
     s->unwind.user.other = 0;
     take_chain(r, &in);
     out->sp = in.regs.sp;
-    uint32_t room = cap - 1 < USER_FRAMES_MAX ? cap - 1 : USER_FRAMES_MAX;
     uint32_t n = (r->sample.user_abi == PERF_SAMPLE_REGS_ABI_32 ? unwind_stack_32 : unwind_stack)(
-        &in, &source, unwound, room, &end);
+        &in, &source, unwound, USER_FRAMES_MAX - 1, &end);
     for (uint32_t i = 0; i < n; i++)
         frames[i] = i && unwound[i].exact ? stacks_frame_interrupted(s->store.stacks, unwound[i].frame)
                                           : unwound[i].frame;

@@ -203,12 +203,12 @@ void nametree_sort(struct nametree *t)
     mem_free(next);
 }
 
-uint32_t nametree_next(const struct nametree *t, uint32_t top, uint32_t node, bool skip)
+uint32_t nametree_next(const struct nametree *t, uint32_t node, bool skip)
 {
     const struct nametree_node *nodes = t->nodes;
     if (!skip && nodes[node].first_child)
         return nodes[node].first_child;
-    for (; node != top; node = nodes[node].parent)
+    for (; node; node = nodes[node].parent)
         if (nodes[node].next_sibling)
             return nodes[node].next_sibling;
     return 0;

@@ -357,7 +357,7 @@ static void write_records(struct snapshot *sn, const uint32_t *event_numbers)
             write_sample(sn, sample, event_numbers[sample->event], NULL);
     }
     if (sn->lost && sn->samples.n)
-        perfdata_write_lost(sn->w, sn->samples.list[sn->samples.n - 1].time_ns, 0, sn->lost);
+        perfdata_write_lost(sn->w, sn->samples.list[sn->samples.n - 1].time_ns, sn->lost);
 }
 
 bool snapshot_write(struct snapshot *sn, const char *path, int *fd, uint64_t *bytes, struct error *e)
