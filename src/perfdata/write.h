@@ -52,6 +52,8 @@ struct perfdata_writer {
 uint16_t write_u16(const struct perfdata_writer *w, uint16_t v);
 uint32_t write_u32(const struct perfdata_writer *w, uint32_t v);
 uint64_t write_u64(const struct perfdata_writer *w, uint64_t v);
+void write_add_u32(struct buf *b, uint32_t v);
+void write_add_u64(struct buf *b, uint64_t v);
 void write_string(struct buf *b, const char *s);
 struct perfdata_writer *write_open(const char *path, struct error *e);
 void write_begin(struct perfdata_writer *w, uint64_t header_bytes); /* reserves room for the header */

@@ -8,18 +8,6 @@
 #define COPY_ATTR_MIN PERF_ATTR_SIZE_VER0
 #define COPY_ATTR_MAX PERF_ATTR_SIZE_VER7 /* of Linux 5.13 */
 
-static void add_u32(const struct perfdata_writer *w, struct buf *out, uint32_t v)
-{
-    v = write_u32(w, v);
-    buf_add(out, &v, sizeof v);
-}
-
-static void add_u64(const struct perfdata_writer *w, struct buf *out, uint64_t v)
-{
-    v = write_u64(w, v);
-    buf_add(out, &v, sizeof v);
-}
-
 static void add_padded(struct buf *out, const void *bytes, size_t n, size_t size)
 {
     buf_add(out, bytes, n);
@@ -78,11 +66,11 @@ void write_copy_attrs(const struct perfdata_writer *w, struct buf *out)
     uint64_t at = FORMAT_HEADER_BYTES;
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < events[i].n_ids; j++)
-            add_u64(w, out, events[i].ids[j]);
+            write_add_u64(out, write_u64(w, events[i].ids[j]));
     for (uint32_t i = 0; i < n; i++) {
         add_attr(w, &events[i], bytes, out);
-        add_u64(w, out, at);
-        add_u64(w, out, events[i].n_ids * sizeof(uint64_t));
+        write_add_u64(out, write_u64(w, at));
+        write_add_u64(out, write_u64(w, events[i].n_ids * sizeof(uint64_t)));
         at += events[i].n_ids * sizeof(uint64_t);
     }
 }
@@ -92,17 +80,17 @@ static void event_desc(const struct perfdata_writer *w, struct buf *out)
 {
     const struct perfdata_event *events;
     uint32_t n = perfdata_events(w->from, &events), bytes = attr_bytes(w->from);
-    add_u32(w, out, n);
-    add_u32(w, out, bytes);
+    write_add_u32(out, write_u32(w, n));
+    write_add_u32(out, write_u32(w, bytes));
     for (uint32_t i = 0; i < n; i++) {
         size_t len = strlen(events[i].name),
                padded = (len + FORMAT_NAME_ALIGN) & ~(size_t)(FORMAT_NAME_ALIGN - 1);
         add_attr(w, &events[i], bytes, out);
-        add_u32(w, out, events[i].n_ids);
-        add_u32(w, out, (uint32_t)padded);
+        write_add_u32(out, write_u32(w, events[i].n_ids));
+        write_add_u32(out, write_u32(w, (uint32_t)padded));
         add_padded(out, events[i].name, len, padded);
         for (uint32_t j = 0; j < events[i].n_ids; j++)
-            add_u64(w, out, events[i].ids[j]);
+            write_add_u64(out, write_u64(w, events[i].ids[j]));
     }
 }
 
@@ -142,8 +130,8 @@ bool write_copy_section(const struct perfdata_writer *w, unsigned feature, struc
         if (!w->part)
             break;
         if (bytes && w->sampled) {
-            add_u64(w, out, w->first_ns);
-            add_u64(w, out, w->last_ns);
+            write_add_u64(out, write_u64(w, w->first_ns));
+            write_add_u64(out, write_u64(w, w->last_ns));
         }
         return bytes && w->sampled;
     case FORMAT_EVENT_DESC:

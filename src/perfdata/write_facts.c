@@ -81,10 +81,8 @@ static void own_memory(struct buf *out)
     char value[64];
     struct buf text = { 0 };
     if (file_read("/proc/meminfo", CMDLINE_MAX, &text, NULL) &&
-        find_value(buf_str(&text), "MemTotal", value, sizeof value)) {
-        uint64_t kb = strtoull(value, NULL, 10);
-        buf_add(out, &kb, sizeof kb);
-    }
+        find_value(buf_str(&text), "MemTotal", value, sizeof value))
+        write_add_u64(out, strtoull(value, NULL, 10));
     buf_done(&text);
 }
 
@@ -92,8 +90,8 @@ static void cpus(uint32_t available, uint32_t online, struct buf *out)
 {
     if (!available && !online)
         return;
-    buf_add(out, &available, sizeof available);
-    buf_add(out, &online, sizeof online);
+    write_add_u32(out, available);
+    write_add_u32(out, online);
 }
 
 static void own_cmdline(struct buf *out)
@@ -104,7 +102,7 @@ static void own_cmdline(struct buf *out)
         for (size_t at = 0; at < text.len; at += strlen(text.data + at) + 1, n++)
             write_string(&strings, text.data + at);
     if (n) {
-        buf_add(out, &n, sizeof n);
+        write_add_u32(out, n);
         buf_add(out, strings.data, strings.len);
     }
     buf_done(&strings);
@@ -126,7 +124,7 @@ static void cmdline(const struct perfdata_writer *w, struct buf *out)
     } else if (!w->host) {
         own_cmdline(out);
     } else if (*w->host->cmdline) {
-        buf_add(out, &(uint32_t){ 1 }, sizeof(uint32_t));
+        write_add_u32(out, 1);
         write_string(out, w->host->cmdline);
     }
 }
@@ -135,8 +133,7 @@ static void clock_resolution(struct buf *out)
 {
     struct timespec ts = { .tv_nsec = 1 };
     clock_getres(CLOCK_MONOTONIC, &ts);
-    uint64_t ns = (uint64_t)ts.tv_sec * NS_PER_SEC + (uint64_t)ts.tv_nsec;
-    buf_add(out, &ns, sizeof ns);
+    write_add_u64(out, (uint64_t)ts.tv_sec * NS_PER_SEC + (uint64_t)ts.tv_nsec);
 }
 
 /* The same moment by the wall clock and by the samples' clock. */
@@ -210,7 +207,7 @@ static void others_fact(const struct perfdata_info *host, enum format_feature fe
         break;
     case FORMAT_TOTAL_MEM:
         if (host->total_mem_kb)
-            buf_add(out, &host->total_mem_kb, sizeof host->total_mem_kb);
+            write_add_u64(out, host->total_mem_kb);
         break;
     }
 }

@@ -11,26 +11,16 @@ uint64_t write_header_bytes(uint32_t n_events)
     return FORMAT_HEADER_BYTES + n_events * each;
 }
 
-static void add_u32(struct buf *b, uint32_t v)
-{
-    buf_add(b, &v, sizeof v);
-}
-
-static void add_u64(struct buf *b, uint64_t v)
-{
-    buf_add(b, &v, sizeof v);
-}
-
 static void event_desc(const struct perfdata_writer *w, struct buf *out)
 {
-    add_u32(out, w->n_events);
-    add_u32(out, WRITE_ATTR_BYTES);
+    write_add_u32(out, w->n_events);
+    write_add_u32(out, WRITE_ATTR_BYTES);
     for (uint32_t i = 0; i < w->n_events; i++) {
         const struct written_event *ev = &w->events[i];
         buf_add(out, &ev->attr, WRITE_ATTR_BYTES);
-        add_u32(out, 1);
+        write_add_u32(out, 1);
         write_string(out, ev->name);
-        add_u64(out, ev->id);
+        write_add_u64(out, ev->id);
     }
 }
 
@@ -40,13 +30,13 @@ static void group_desc(const struct perfdata_writer *w, struct buf *out)
     for (uint32_t i = 0; i < w->n_events; i++)
         n += w->events[i].members > 1;
     if (n)
-        add_u32(out, n);
+        write_add_u32(out, n);
     for (uint32_t i = 0; i < w->n_events; i++) {
         if (w->events[i].members < 2)
             continue;
         write_string(out, "{anon_group}"); /* perf's name for unnamed groups */
-        add_u32(out, i);
-        add_u32(out, w->events[i].members);
+        write_add_u32(out, i);
+        write_add_u32(out, w->events[i].members);
     }
 }
 
@@ -54,8 +44,8 @@ static void sample_time(const struct perfdata_writer *w, struct buf *out)
 {
     if (!w->sampled)
         return;
-    add_u64(out, w->first_ns);
-    add_u64(out, w->last_ns);
+    write_add_u64(out, w->first_ns);
+    write_add_u64(out, w->last_ns);
 }
 
 static void section_of(const struct perfdata_writer *w, enum format_feature feature, struct buf *out)
@@ -99,7 +89,7 @@ static bool packing(const struct perfdata_writer *w, struct buf *out)
     const uint32_t words[] = { 1, 1, 3, w->packed_bytes ? (uint32_t)(w->plain_bytes / w->packed_bytes) : 1,
                                2 * WRITE_PLAIN_BYTES };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        add_u32(out, write_u32(w, words[i]));
+        write_add_u32(out, write_u32(w, words[i]));
     return true;
 }
 
@@ -152,7 +142,7 @@ static void write_tail(struct perfdata_writer *w)
 static void attrs(const struct perfdata_writer *w, struct buf *out)
 {
     for (uint32_t i = 0; i < w->n_events; i++)
-        add_u64(out, w->events[i].id);
+        write_add_u64(out, w->events[i].id);
     for (uint32_t i = 0; i < w->n_events; i++) {
         struct format_section ids = { FORMAT_HEADER_BYTES + i * sizeof(uint64_t), sizeof(uint64_t) };
         buf_add(out, &w->events[i].attr, WRITE_ATTR_BYTES);

@@ -24,16 +24,6 @@
 #define LEVELS_MAX   10
 #define BLOCKS_MAX   (1u << 24) /* of memory: far more than exist */
 
-static void add_u32(struct buf *b, uint32_t v)
-{
-    buf_add(b, &v, sizeof v);
-}
-
-static void add_u64(struct buf *b, uint64_t v)
-{
-    buf_add(b, &v, sizeof v);
-}
-
 /* Reads the file named by format, without trailing blanks; false: missing or empty. */
 __attribute__((format(printf, 2, 3))) static bool read_text(struct buf *text, const char *format, ...)
 {
@@ -75,7 +65,7 @@ static void add_siblings(const char *file, const char *old_file, struct buf *out
              (old_file && read_text(&text, CPU_ROOT "/cpu%" PRIu32 "/topology/%s", cpu, old_file))) &&
             !names_have(&lists, text.data))
             namelist_add(&lists, text.data);
-    add_u32(out, (uint32_t)lists.n);
+    write_add_u32(out, (uint32_t)lists.n);
     for (size_t i = 0; i < lists.n; i++)
         write_string(out, lists.items[i]);
     namelist_done(&lists);
@@ -86,7 +76,7 @@ static void add_number(uint32_t cpu, const char *file, struct buf *out)
 {
     struct buf text = { 0 };
     int number = read_text(&text, CPU_ROOT "/cpu%" PRIu32 "/topology/%s", cpu, file) ? atoi(text.data) : -1;
-    add_u32(out, (uint32_t)number);
+    write_add_u32(out, (uint32_t)number);
     buf_done(&text);
 }
 
@@ -120,9 +110,10 @@ static bool cache_of(uint32_t cpu, int index, struct buf *out)
     bool there = read_text(&text, CPU_ROOT "/cpu%" PRIu32 "/cache/index%d/level", cpu, index);
     buf_clear(out);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && there; i++)
-        add_u32(out, read_text(&text, CPU_ROOT "/cpu%" PRIu32 "/cache/index%d/%s", cpu, index, numbers[i])
-                         ? (uint32_t)strtoul(text.data, NULL, 10)
-                         : 0);
+        write_add_u32(out,
+                      read_text(&text, CPU_ROOT "/cpu%" PRIu32 "/cache/index%d/%s", cpu, index, numbers[i])
+                          ? (uint32_t)strtoul(text.data, NULL, 10)
+                          : 0);
     for (size_t i = 0; i < sizeof texts / sizeof *texts && there; i++)
         write_string(out, read_text(&text, CPU_ROOT "/cpu%" PRIu32 "/cache/index%d/%s", cpu, index, texts[i])
                               ? text.data
@@ -167,8 +158,8 @@ static void caches(struct buf *out)
         }
     if (all.n) {
         qsort(all.items, all.n, sizeof *all.items, by_level);
-        add_u32(out, 1); /* version */
-        add_u32(out, (uint32_t)all.n);
+        write_add_u32(out, 1); /* version */
+        write_add_u32(out, (uint32_t)all.n);
     }
     for (size_t i = 0; i < all.n; i++) {
         buf_add(out, all.items[i].bytes.data, all.items[i].bytes.len);
@@ -215,11 +206,11 @@ static void numa_topology(struct buf *out)
     struct buf text = { 0 };
     uint32_t *nodes = numbers_in(NODE_ROOT, "node", &n);
     if (n)
-        add_u32(out, (uint32_t)n);
+        write_add_u32(out, (uint32_t)n);
     for (size_t i = 0; i < n; i++) {
-        add_u32(out, nodes[i]);
-        add_u64(out, node_memory(nodes[i], "MemTotal:"));
-        add_u64(out, node_memory(nodes[i], "MemFree:"));
+        write_add_u32(out, nodes[i]);
+        write_add_u64(out, node_memory(nodes[i], "MemTotal:"));
+        write_add_u64(out, node_memory(nodes[i], "MemFree:"));
         write_string(out, read_text(&text, NODE_ROOT "/node%" PRIu32 "/cpulist", nodes[i]) ? text.data : "");
     }
     mem_free(nodes);
@@ -236,9 +227,9 @@ static void add_blocks(uint32_t node, struct buf *out)
     uint64_t *bits = mem_array(size / 64 + 1, sizeof *bits);
     for (size_t i = 0; i < n; i++)
         bits[blocks[i] / 64] |= UINT64_C(1) << blocks[i] % 64;
-    add_u64(out, node);
-    add_u64(out, size);
-    add_u64(out, size);
+    write_add_u64(out, node);
+    write_add_u64(out, size);
+    write_add_u64(out, size);
     buf_add(out, bits, ((size_t)size + 63) / 64 * sizeof *bits);
     mem_free(bits);
     mem_free(blocks);
@@ -250,9 +241,9 @@ static void memory_topology(struct buf *out)
     struct buf text = { 0 };
     uint32_t *nodes = numbers_in(NODE_ROOT, "node", &n);
     if (n && read_text(&text, MEMORY_BLOCK)) {
-        add_u64(out, 1); /* version */
-        add_u64(out, strtoull(text.data, NULL, 16));
-        add_u64(out, n);
+        write_add_u64(out, 1); /* version */
+        write_add_u64(out, strtoull(text.data, NULL, 16));
+        write_add_u64(out, n);
         for (size_t i = 0; i < n; i++)
             add_blocks(nodes[i], out);
     }
@@ -271,7 +262,7 @@ struct counted {
 static void add_counted(struct buf *out, struct counted *c)
 {
     if (c->n) {
-        add_u32(out, c->n);
+        write_add_u32(out, c->n);
         buf_add(out, c->all.data, c->all.len);
     }
     buf_done(&c->all);
@@ -280,7 +271,7 @@ static void add_counted(struct buf *out, struct counted *c)
 static bool add_mapping(void *counted, const struct pmu *pmu)
 {
     struct counted *c = counted;
-    add_u32(&c->all, pmu->type);
+    write_add_u32(&c->all, pmu->type);
     write_string(&c->all, pmu->name);
     c->n++;
     return true;

@@ -24,12 +24,22 @@ uint64_t write_u64(const struct perfdata_writer *w, uint64_t v)
     return w->swap ? __builtin_bswap64(v) : v;
 }
 
+void write_add_u32(struct buf *b, uint32_t v)
+{
+    buf_add(b, &v, sizeof v);
+}
+
+void write_add_u64(struct buf *b, uint64_t v)
+{
+    buf_add(b, &v, sizeof v);
+}
+
 void write_string(struct buf *b, const char *s)
 {
     static const char zeros[FORMAT_NAME_ALIGN];
     size_t len = strlen(s);
     uint32_t padded = (uint32_t)(len + FORMAT_NAME_ALIGN) & ~(uint32_t)(FORMAT_NAME_ALIGN - 1);
-    buf_add(b, &padded, sizeof padded);
+    write_add_u32(b, padded);
     buf_add(b, s, len);
     buf_add(b, zeros, padded - len);
 }

@@ -41,8 +41,7 @@ static struct tracepoint tracepoint_of(const struct written_event *ev)
 
 static void add_file(struct buf *out, const char *bytes, size_t n)
 {
-    uint64_t size = n;
-    buf_add(out, &size, sizeof size);
+    write_add_u64(out, n);
     buf_add(out, bytes, n);
 }
 
@@ -110,7 +109,7 @@ static void add_system(const struct perfdata_writer *w, uint32_t first, struct b
     for (uint32_t i = first; i < w->n_events; i++)
         n += same_system(w, first, i);
     buf_add(out, t.system, strlen(t.system) + 1);
-    buf_add(out, &n, sizeof n);
+    write_add_u32(out, n);
     for (uint32_t i = first; i < w->n_events; i++)
         if (same_system(w, first, i)) {
             t = tracepoint_of(&w->events[i]);
@@ -123,7 +122,7 @@ static void add_systems(const struct perfdata_writer *w, struct buf *out)
     uint32_t n = 0;
     for (uint32_t i = 0; i < w->n_events; i++)
         n += is_first_of_system(w, i);
-    buf_add(out, &n, sizeof n);
+    write_add_u32(out, n);
     for (uint32_t i = 0; i < w->n_events; i++)
         if (is_first_of_system(w, i))
             add_system(w, i, out);
@@ -132,7 +131,7 @@ static void add_systems(const struct perfdata_writer *w, struct buf *out)
 void write_tracing(const struct perfdata_writer *w, struct buf *out)
 {
     static const char none[16];
-    uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE), tracepoints = 0;
+    uint32_t tracepoints = 0;
     for (uint32_t i = 0; i < w->n_events; i++)
         tracepoints += is_tracepoint(&w->events[i]);
     if (!tracepoints)
@@ -147,7 +146,7 @@ void write_tracing(const struct perfdata_writer *w, struct buf *out)
     buf_add(out, FORMAT_TRACING_VERSION, sizeof FORMAT_TRACING_VERSION);
     buf_putc(out, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     buf_putc(out, sizeof(long));
-    buf_add(out, &page, sizeof page);
+    write_add_u32(out, (uint32_t)sysconf(_SC_PAGESIZE));
     buf_add(out, "header_page", sizeof "header_page");
     add_tracefs_file(out, "header_page");
     buf_add(out, "header_event", sizeof "header_event");
