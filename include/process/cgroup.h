@@ -13,7 +13,7 @@ struct cgroups;
 /* root: mount point of the hierarchy. With "" or NULL only the names from cgroups_add are known. */
 struct cgroups *cgroups_new(const char *root);
 void cgroups_free(struct cgroups *c);
-void cgroups_add(struct cgroups *c, uint64_t id, const char *path);
+void cgroups_add(struct cgroups *c, uint64_t id, const char *path); /* path NULL: it is gone */
 /* Returns "/system.slice/ssh.service", cleaned; "" if unknown. Borrowed until the next call. A new id is
  * looked up through the kernel if permitted, else by a scan of the hierarchy, at most once a second. */
 const char *cgroups_path(struct cgroups *c, uint64_t id);

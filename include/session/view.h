@@ -131,7 +131,7 @@ static inline bool view_has_durations(const struct view *v)
     return view_has_waits(v) || v->latency;
 }
 /* The module of a frame of the result. Valid until the next query on the view. */
-const struct module *view_module(const struct view *v, uint32_t frame);
+struct module *view_module(const struct view *v, uint32_t frame);
 /* Start of a frame's symbol, an offset in the module; 0: unknown. view_function has only one location, but
  * several functions of a module may share a name. */
 uint64_t view_symbol_start(struct session *s, const struct view *v, uint32_t frame);

@@ -50,7 +50,7 @@ void damage_note(struct perfdata *p, enum damage kind, uint64_t count)
     p->damage[kind] += count;
 }
 
-static void forget(struct perfdata *p)
+void damage_done(struct perfdata *p)
 {
     while (p->n_damage_text)
         mem_free(p->damage_text[--p->n_damage_text]);
@@ -65,7 +65,7 @@ uint32_t perfdata_damage(const struct perfdata *p, const char *const **lines)
 void damage_tell(struct perfdata *p)
 {
     char number[32], line[256];
-    forget(p);
+    damage_done(p);
     if (*p->trouble)
         p->damage_text[p->n_damage_text++] = mem_strdup(p->trouble);
     for (int i = 0; i < DAMAGE_KINDS; i++) {
@@ -78,9 +78,4 @@ void damage_tell(struct perfdata *p)
             snprintf(line, sizeof line, "%s %s", number, p->damage[i] == 1 ? words[i].one : words[i].many);
         p->damage_text[p->n_damage_text++] = mem_strdup(line);
     }
-}
-
-void damage_done(struct perfdata *p)
-{
-    forget(p);
 }

@@ -143,7 +143,7 @@ void cgroups_free(struct cgroups *c)
     mem_free(c);
 }
 
-static void remember(struct cgroups *c, uint64_t id, const char *path)
+void cgroups_add(struct cgroups *c, uint64_t id, const char *path)
 {
     char clean[PATH_MAX];
     uint64_t *at;
@@ -162,11 +162,6 @@ static void remember(struct cgroups *c, uint64_t id, const char *path)
     text_clean(clean, sizeof clean, *path ? path : "/", strlen(*path ? path : "/"));
     *at = (uintptr_t)mem_strdup(clean);
     c->names_bytes += strlen(clean) + 1;
-}
-
-void cgroups_add(struct cgroups *c, uint64_t id, const char *path)
-{
-    remember(c, id, path);
 }
 
 /* Opens the cgroup by a file handle, which consists of the id (Linux 5.5 and later, CAP_DAC_READ_SEARCH).
@@ -188,7 +183,7 @@ static bool ask_kernel(struct cgroups *c, uint64_t id)
         close(root);
     }
     if (fd < 0 && errno == ESTALE) {
-        remember(c, id, NULL);
+        cgroups_add(c, id, NULL);
         return true;
     }
     if (fd < 0) {
@@ -202,7 +197,7 @@ static bool ask_kernel(struct cgroups *c, uint64_t id)
         return false;
     path[n] = '\0';
     /* " (deleted)": the cgroup was removed while the handle was still valid */
-    remember(c, id, path + root_n);
+    cgroups_add(c, id, path + root_n);
     return true;
 }
 
@@ -226,7 +221,7 @@ static void scan_dir(struct cgroups *c, struct scan *s, const char *below)
         buf_printf(&path, "%s/%s", below, entry->d_name);
         if (path.len >= PATH_MAX - 256)
             continue;
-        remember(c, entry->d_ino, buf_str(&path));
+        cgroups_add(c, entry->d_ino, buf_str(&path));
         *VEC_PUSH(s) = buf_take(&path);
     }
     if (dir)
@@ -241,7 +236,7 @@ static void scan(struct cgroups *c)
     struct stat st;
 
     if (!stat(c->root, &st))
-        remember(c, st.st_ino, "/");
+        cgroups_add(c, st.st_ino, "/");
     scan_dir(c, &s, "");
     while (s.done < s.n) {
         char *below = s.items[s.done++];
@@ -265,7 +260,7 @@ static void find(struct cgroups *c, uint64_t id)
     /* Ids are not reused: a scan that started after the id was seen and does not find it proves that it is
      * gone for good. */
     if (!map_get(&c->names, id, NULL))
-        remember(c, id, NULL);
+        cgroups_add(c, id, NULL);
 }
 
 const char *cgroups_path(struct cgroups *c, uint64_t id)

@@ -21,11 +21,6 @@ struct likeness {
     unsigned limit;
 };
 
-static uint64_t hash_text(const char *text, size_t n, uint64_t seed)
-{
-    return map_hash_bytes(text, n, seed);
-}
-
 /* A module's device is known; otherwise the folder is used instead. */
 static struct likeness by_device(const struct opener_request *q)
 {
@@ -35,8 +30,8 @@ static struct likeness by_device(const struct opener_request *q)
     if (q->live && q->ino)
         key = map_mix((uint64_t)q->maj << 32 | q->min) ^ 1;
     else
-        key =
-            hash_text(q->path, slash ? (size_t)(slash - q->path) : 0, hash_text(q->root, strlen(q->root), 2));
+        key = map_hash_bytes(q->path, slash ? (size_t)(slash - q->path) : 0,
+                             map_hash_bytes(q->root, strlen(q->root), 2));
     return (struct likeness){ map_mix(key + q->user.pid), LIKE_MAX };
 }
 

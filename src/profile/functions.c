@@ -199,11 +199,6 @@ static void make_steps(struct functions_scratch *s, const struct result *r, cons
     }
 }
 
-static void reserve_funcs(struct functions_scratch *s, uint32_t n_funcs)
-{
-    VEC_RESERVE_ZEROED(&s->funcs, (size_t)n_funcs + 1);
-}
-
 static void map_rows(struct functions *f)
 {
     struct functions_scratch *s = f->scratch;
@@ -261,7 +256,7 @@ void functions_build(struct functions *f, const struct result *r, const uint32_t
     r = start_functions(f, r, with_group);
     if (!r->n_entries)
         return;
-    reserve_funcs(s, n_funcs);
+    VEC_RESERVE_ZEROED(&s->funcs, (size_t)n_funcs + 1);
     make_steps(s, r, frame_func);
     s->bucket = common_bucket(r);
     paths_begin(&s->paths, r, with_group);

@@ -220,9 +220,9 @@ void session_close(struct session *s)
     aside_done(s);
     idle_cpus_done(s);
     offcpu_done(s);
-    offcpu_file_done(s);
+    mem_free(s->load.offcpu.switched.items);
     operations_done(s);
-    latency_done(s);
+    running_done(&s->collect.latency.running);
     userstack_done(s); /* holds mappings of the world */
     world_free(s->store.world);
     stacks_free(s->store.stacks);

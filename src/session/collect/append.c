@@ -16,11 +16,6 @@ bool append_reach_second(struct session *s, uint64_t time_ns)
     return s->collect.spark_sec - sec < SESSION_SPARK;
 }
 
-static void note_thread_scope(struct session *s, uint32_t thread)
-{
-    VEC_RESERVE_ZEROED(&s->store.thread_scope, thread + 1)[thread] = s->store.scope_number;
-}
-
 uint64_t append_sample(struct session *s, const struct sample *sample, const void *raw, uint32_t raw_size)
 {
     uint64_t number = history_append(s->store.history, sample, raw, raw_size);
@@ -31,6 +26,6 @@ uint64_t append_sample(struct session *s, const struct sample *sample, const voi
         !s->load.file && sample->time_ns < s->store.clear_ns; /* arrived after the clear, but is older */
     if (append_reach_second(s, sample->time_ns))
         s->collect.spark[sample->time_ns / NS_PER_SEC % SESSION_SPARK]++;
-    note_thread_scope(s, sample->thread);
+    VEC_RESERVE_ZEROED(&s->store.thread_scope, sample->thread + 1)[sample->thread] = s->store.scope_number;
     return number;
 }

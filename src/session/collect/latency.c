@@ -55,11 +55,6 @@ void latency_saved_attr(const struct session *s, struct perf_event_attr *attr)
         attr->sample_type |= PERF_SAMPLE_WEIGHT;
 }
 
-void latency_done(struct session *s)
-{
-    running_done(&s->collect.latency.running);
-}
-
 /* ---- records ---- */
 
 static struct running_at at(const struct session *s, const struct record *r)

@@ -37,6 +37,5 @@ uint32_t latency_of_sample(struct session *s, const struct record *r);
 void latency_drained(struct session *s);
 /* In a perf.data that flametop writes, there are no switches: the number is the weight field of a sample. */
 void latency_saved_attr(const struct session *s, struct perf_event_attr *attr);
-void latency_done(struct session *s);
 
 #endif

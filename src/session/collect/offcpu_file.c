@@ -317,8 +317,3 @@ void offcpu_file_end(struct session *s)
              (unsigned long long)f->unended, (unsigned long long)waits);
     add_note(s, what, "record with --switch-events, or all CPUs: perf record -e sched:sched_switch -g -a");
 }
-
-void offcpu_file_done(struct session *s)
-{
-    mem_free(s->load.offcpu.switched.items);
-}

@@ -45,6 +45,5 @@ bool offcpu_file_makes(const struct session *s, uint32_t event);
 /* True if this event's samples are made here, and -e did not ask for them: they are shown alone, and are no
  * part of all samples of the file. */
 bool offcpu_file_is_apart(const struct session *s, uint32_t event);
-void offcpu_file_done(struct session *s);
 
 #endif

@@ -29,18 +29,13 @@ static void set_target(struct annotate_location *out, struct module *m, uint64_t
     text_clean(out->name, sizeof out->name, sym->name, strlen(sym->name));
 }
 
-static struct module *module_of(const struct view *v, uint32_t frame)
-{
-    return (struct module *)(uintptr_t)view_module(v, frame);
-}
-
 /* The function that contains a frame, ignoring inlined functions. */
 static void location_of_frame(struct session *s, const struct view *v, uint32_t frame,
                               struct annotate_location *out)
 {
     struct symbol sym;
-    symbolizer_lookup(s->store.symbolizer, module_of(v, frame), v->result.frame_offset[frame], &sym);
-    set_target(out, module_of(v, frame), v->result.frame_offset[frame], &sym);
+    symbolizer_lookup(s->store.symbolizer, view_module(v, frame), v->result.frame_offset[frame], &sym);
+    set_target(out, view_module(v, frame), v->result.frame_offset[frame], &sym);
 }
 
 bool annotate_location_renew(struct session *s, struct annotate_location *location)
@@ -71,7 +66,7 @@ static void add_frame(struct tally *t, struct session *s, const struct view *v, 
 {
     struct symbol sym;
     bool created;
-    symbolizer_lookup(s->store.symbolizer, module_of(v, frame), v->result.frame_offset[frame], &sym);
+    symbolizer_lookup(s->store.symbolizer, view_module(v, frame), v->result.frame_offset[frame], &sym);
     uint64_t key = map_mix(v->result.frame_module[frame] + map_mix(sym.size ? sym.start : sym.key));
     uint64_t *at = map_at(&t->by_location, key, t->n, &created);
     if (created)
@@ -198,7 +193,7 @@ static struct module *module_at(const struct annotation *a, const struct view *v
     const struct result *r = &v->result;
     for (uint32_t f = 1; f < r->n_frames && is_kernel(a->location.module); f++)
         if (is_kernel(view_module(v, f)) && r->frame_offset[f] - sym->start < sym->size)
-            return module_of(v, f);
+            return view_module(v, f);
     return a->location.module;
 }
 

@@ -176,7 +176,7 @@ void view_name_frames(struct session *s, struct view *v)
         name_frame(s, v, m->n_named);
 }
 
-static struct module *module_of_frame(const struct view *v, uint32_t frame)
+struct module *view_module(const struct view *v, uint32_t frame)
 {
     uint64_t number;
     map_get(&v->memory->module_numbers, v->result.frame_module[frame], &number);
@@ -186,7 +186,7 @@ static struct module *module_of_frame(const struct view *v, uint32_t frame)
 uint64_t view_symbol_start(struct session *s, const struct view *v, uint32_t frame)
 {
     struct symbol sym;
-    symbolizer_lookup(s->store.symbolizer, module_of_frame(v, frame), v->result.frame_offset[frame], &sym);
+    symbolizer_lookup(s->store.symbolizer, view_module(v, frame), v->result.frame_offset[frame], &sym);
     return sym.state == SYMBOL_FOUND ? sym.start : 0;
 }
 
@@ -194,7 +194,7 @@ const char *view_line(struct session *s, const struct view *v, uint32_t frame, u
 {
     const struct inlines *in = &v->memory->inlines;
     struct symbol_lines lines;
-    struct module *m = module_of_frame(v, frame);
+    struct module *m = view_module(v, frame);
     enum symbol_state state =
         module_has_lines(m) ? symbolizer_lines(s->store.symbolizer, m, v->result.frame_offset[frame], &lines)
                             : SYMBOL_NONE;
@@ -213,21 +213,16 @@ const char *view_line(struct session *s, const struct view *v, uint32_t frame, u
     return *file && *line ? file : NULL;
 }
 
-const struct module *view_module(const struct view *v, uint32_t frame)
-{
-    return module_of_frame(v, frame);
-}
-
 static uint32_t number_inlined(struct view *v, uint32_t real, const struct symbol *sym)
 {
-    return function_number(v, sym, module_of_frame(v, real));
+    return function_number(v, sym, view_module(v, real));
 }
 
 void view_expand_inlines(struct session *s, const struct view_query *q, struct view *v)
 {
     bool hot_only = q->hot_inlines && !s->load.file && !q->n_zooms && !q->filter[0];
     if (!q->no_inlines && q->group != VIEW_GROUP_MODULE)
-        inlines_expand(&v->memory->inlines, s, v, hot_only, module_of_frame, number_inlined);
+        inlines_expand(&v->memory->inlines, s, v, hot_only, view_module, number_inlined);
 }
 
 void view_name_modules(struct view *v)
