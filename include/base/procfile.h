@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Parses /proc/PID/stat, and the lines of /proc/PID/status. */
+/* Reads /proc/PID/stat, comm, and the lines of status. */
 #ifndef FLAMETOP_BASE_PROCFILE_H
 #define FLAMETOP_BASE_PROCFILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct procfile_stat { /* proc_pid_stat(5); times are in the kernel's ticks */
@@ -21,5 +22,7 @@ bool procfile_read_stat(uint32_t pid, struct procfile_stat *out);
 bool procfile_number(const char *text, const char *label, int column, uint64_t *v);
 /* The same in /proc/PID/status. */
 bool procfile_read_status(uint32_t pid, const char *label, int column, uint64_t *v);
+/* The name of a process or thread, cleaned; "" if it is gone. */
+void procfile_read_comm(uint32_t pid, char *dst, size_t cap);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "session/threads_now.h"
 
-void threads_text_comm(uint32_t pid, char *dst, size_t cap); /* name of a process; "" if it is gone */
 /* "process 4242 shop: 9 threads. 9 stopped, one at a time, for 0.10 ms at most and 0.52 ms in all" */
 void threads_text_process(struct buf *out, const struct threads_now *t);
 const char *threads_text_state(const struct threads_now_row *row); /* "sleeping" */

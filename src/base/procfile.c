@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 
 #define TEXT_MAX 65536
 
@@ -62,4 +63,12 @@ bool procfile_read_status(uint32_t pid, const char *label, int column, uint64_t 
     bool ok = read_text(pid, "status", &text) && procfile_number(buf_str(&text), label, column, v);
     buf_done(&text);
     return ok;
+}
+
+void procfile_read_comm(uint32_t pid, char *dst, size_t cap)
+{
+    struct buf text = { 0 };
+    (void)read_text(pid, "comm", &text);
+    text_clean(dst, cap, buf_str(&text), strcspn(buf_str(&text), "\n"));
+    buf_done(&text);
 }

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/procfile.h"
 #include "base/text.h"
 #include "perf/count_set.h"
 
@@ -55,17 +54,11 @@ bool count_can_split(const struct count_set *c, enum count_by by)
     return false;
 }
 
-static void read_comm(char *dst, size_t cap, const struct count_part *part, bool thread)
+static void read_comm(char *dst, size_t cap, const struct count_part *part)
 {
-    char path[64];
-    struct buf text = { 0 };
-    (void)snprintf(path, sizeof path, "/proc/%u/comm", part->number);
-    if (!file_read(path, 256, &text, NULL) && thread)
-        buf_puts(&text, "(ended)");
-    text_clean(dst, cap, buf_str(&text), strcspn(buf_str(&text), "\n"));
+    procfile_read_comm(part->number, dst, cap);
     if (!*dst)
         (void)snprintf(dst, cap, "(ended)");
-    buf_done(&text);
 }
 
 static void name_core(const struct count_set *c, uint64_t key, char *dst, size_t cap)
@@ -91,7 +84,7 @@ static void name_part(const struct count_set *c, enum count_by by, uint64_t key,
     else if (by == COUNT_BY_CGROUP)
         text_clean(part->name, sizeof part->name, c->cgroups.items[key], strlen(c->cgroups.items[key]));
     else if (by == COUNT_BY_PROCESS || by == COUNT_BY_THREAD)
-        read_comm(part->name, sizeof part->name, part, by == COUNT_BY_THREAD);
+        read_comm(part->name, sizeof part->name, part);
     else
         (void)snprintf(part->name, sizeof part->name, "%u", part->number);
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "session/threads_text.h"
+#include "base/procfile.h"
 
 static const struct task_now *leader(const struct threads_now *t)
 {
@@ -26,7 +26,7 @@ bool threads_notes_before(struct threads_now *t)
     else if (first->stat.kernel)
         buf_puts(&t->notes, "This is a thread of the kernel: it has no user stack.\n");
     else if (t->tasks.tracer) {
-        threads_text_comm(t->tasks.tracer, tracer, sizeof tracer);
+        procfile_read_comm(t->tasks.tracer, tracer, sizeof tracer);
         buf_printf(&t->notes,
                    "Process %u (%s) traces it, and the kernel allows one tracer: no user stacks. End that "
                    "tracer to see them.\n",

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/text.h"
 
 #define CALLS_SHOWN 3
@@ -81,17 +80,6 @@ void threads_text_wait(struct buf *out, const struct threads_now_row *row)
 }
 
 /* ---- threads and calls ---- */
-
-void threads_text_comm(uint32_t pid, char *dst, size_t cap)
-{
-    struct buf text = { 0 };
-    char path[32];
-    snprintf(path, sizeof path, "/proc/%u/comm", pid);
-    *dst = '\0';
-    if (file_read(path, 256, &text, NULL))
-        text_clean(dst, cap, buf_str(&text), strcspn(buf_str(&text), "\n"));
-    buf_done(&text);
-}
 
 /* Returns how many threads of the row are like the thread at `i`, 0 if an earlier one is. */
 static uint32_t count_like(const struct threads_now_row *row, uint32_t i,

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/procfile.h"
 #include "base/text.h"
 #include "perf/namelist.h"
 #include "ui/dialog.h"
@@ -61,14 +61,10 @@ static void fill_threads(void *ctx, struct app *a, struct picker *p)
     (void)snprintf(path, sizeof path, "/proc/%s/task", t->pid);
     namelist_add_dir(&tids, path, true, NULL);
     for (size_t i = 0; i < tids.n; i++) {
-        struct buf b = { 0 };
-        (void)snprintf(path, sizeof path, "/proc/%s/task/%.16s/comm", t->pid, tids.items[i]);
-        bool ok = file_read(path, 64, &b, NULL);
-        text_clean(comm, sizeof comm, ok ? buf_str(&b) : "", ok ? strcspn(buf_str(&b), "\n") : 0);
-        (void)snprintf(line, sizeof line, "%8.16s  %s", tids.items[i], comm);
         uint64_t tid = strtoull(tids.items[i], NULL, 10);
+        procfile_read_comm((uint32_t)tid, comm, sizeof comm);
+        (void)snprintf(line, sizeof line, "%8.16s  %s", tids.items[i], comm);
         picker_add(p, &(struct picker_item){ .key = tid, .text = line, .name = comm });
-        buf_done(&b);
     }
     namelist_done(&tids);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/procfile.h"
 #include "base/text.h"
 #include "ui/bar.h"
 #include "ui/dialog.h"
@@ -307,7 +308,7 @@ static unsigned open_list(void *ctx, struct app *a)
 static unsigned confirm(struct app *a, uint32_t pid)
 {
     char question[128], comm[64];
-    threads_text_comm(pid, comm, sizeof comm);
+    procfile_read_comm(pid, comm, sizeof comm);
     (void)snprintf(question, sizeof question, "Briefly stop each thread of %u %s to read its stack?", pid,
                    comm);
     return dialog_confirm(a, question, open_list, (void *)(uintptr_t)pid);
