@@ -3,7 +3,7 @@
 #include "ui/term_keys.h"
 #include "unit_test.h"
 
-static void a_double_click_is_two_quick_presses_at_one_cell(void **state)
+TEST(a_double_click_is_two_quick_presses_at_one_cell)
 {
     struct term_click last = { 0 };
     struct term_mouse here = { .y = 3, .x = 4 }, there = { .y = 3, .x = 5 };
@@ -15,7 +15,7 @@ static void a_double_click_is_two_quick_presses_at_one_cell(void **state)
     assert_false(term_click_is_double(&last, &there, now + 900 * NS_PER_MS));
 }
 
-static void every_sequence_has_a_named_key(void **state)
+TEST(every_sequence_has_a_named_key)
 {
     for (size_t i = 0; i < term_sequences_n; i++) {
         assert_int_equal(term_sequences[i].text[0], '\033');
@@ -23,11 +23,4 @@ static void every_sequence_has_a_named_key(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_double_click_is_two_quick_presses_at_one_cell),
-        cmocka_unit_test(every_sequence_has_a_named_key),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)
