@@ -122,7 +122,7 @@ TEST(mini_debug_info_adds_local_functions)
 
 TEST_MAIN(NULL, NULL)
 #else
-static void missing_liblzma_is_reported(void **state)
+TEST(missing_liblzma_is_reported)
 {
     struct error e = { 0 };
     size_t out_n;
@@ -132,10 +132,5 @@ static void missing_liblzma_is_reported(void **state)
     assert_int_equal(e.class, ERROR_UNSUPPORTED);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(missing_liblzma_is_reported) };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)
 #endif
