@@ -9,6 +9,7 @@
 #include "ui/list.h"
 #include "ui/view_ops.h"
 
+#define FIRST_ROW   3 /* of the list, below the summary */
 #define DETAIL_ROWS 5 /* at the bottom, for the row under the cursor */
 #define MODULE_COLS 20
 #define BOTH_COLS   90 /* from this width on, module and process have a column each */
@@ -119,7 +120,7 @@ static void draw_detail(const struct doctor_row *row, struct area area)
 static void doctor_draw(void *v, struct app *a, struct area area)
 {
     struct doctor_view *d = v;
-    int detail = area.rows >= 12 ? DETAIL_ROWS : 0, rows = area.rows - 3 - detail;
+    int detail = area.rows >= 12 ? DETAIL_ROWS : 0, rows = area.rows - FIRST_ROW - detail;
     draw_summary(&d->doctor, area);
     draw_coverage(&d->doctor.coverage, area);
     draw_fill(area, 2, 0, -1, STYLE_TABLE_HEAD);
@@ -133,9 +134,9 @@ static void doctor_draw(void *v, struct app *a, struct area area)
     list_fit(&d->list, rows);
     for (int y = 0; y < rows && d->list.top + (uint32_t)y < d->doctor.rows.n; y++) {
         uint32_t row = d->list.top + (uint32_t)y;
-        draw_row(&d->doctor.rows.items[row], area, 3 + y, a->search);
+        draw_row(&d->doctor.rows.items[row], area, FIRST_ROW + y, a->search);
         if (row == d->list.cursor)
-            draw_restyle(area, 3 + y, STYLE_CURSOR);
+            draw_restyle(area, FIRST_ROW + y, STYLE_CURSOR);
     }
     if (detail && d->list.cursor < d->doctor.rows.n)
         draw_detail(&d->doctor.rows.items[d->list.cursor], area_sub(area, area.rows - detail, 0, detail, -1));
@@ -191,10 +192,7 @@ static unsigned doctor_click(void *v, struct app *a, int row, int col, bool twic
 {
     struct doctor_view *d = v;
     (void)a, (void)col, (void)twice;
-    if (row < 2 || d->list.top + (uint32_t)row - 2 >= d->doctor.rows.n)
-        return APP_IGNORED;
-    list_go(&d->list, d->list.top + (uint32_t)row - 2, row_key, d);
-    return APP_REDRAW;
+    return list_click(&d->list, row - FIRST_ROW, row_key, d) ? APP_REDRAW : APP_IGNORED;
 }
 
 static bool row_matches(const void *ctx, uint32_t i, const char *needle)

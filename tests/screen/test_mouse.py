@@ -66,6 +66,32 @@ def selects():
         s.wait(r"^hot_c \(shape\)")
 
 
+def cursor_line(s):
+    """The line of a list with the cursor: the first one below the head that has a background."""
+    return [y for y in range(4, s.size[1] - 1) if s.screen.buffer[y][1].bg != "default"][1]
+
+
+def selects_in_all_lists():
+    """in each view that is a list, a click moves the cursor to the clicked row"""
+    m.need_tracepoints("latencies")
+    waits, latencies = m.path("waits.data"), m.path("latencies.data")
+    m.flametop("--wall", "--idle", "-F", "499", "--call-graph", "dwarf,64", "-o", waits, "--duration", "2")
+    m.flametop("-e", "latency:syscalls", "-o", latencies, "--duration", "2")
+    for file, view, *keys in ((waits, "functions"), (waits, "waits"), (waits, "log"), (waits, "doctor"),
+                              (latencies, "latency"), (latencies, "latency", "V")):
+        with Screen(["--mouse", "-i", file, "--idle", "--view", view], size=(160, 40)) as s:
+            s.wait(r"^ *(SELF%|SHARE%|SECONDS|COUNT) .*\n.*\d")
+            s.send(*keys)
+            s.still(s.text)
+            s.send("home")
+            head = next(y for y, line in enumerate(s.screen.display)
+                        if re.match(r" *(SELF%|SHARE%|SECONDS|COUNT) ", line))
+            s.until(lambda: cursor_line(s) == head + 1, "the cursor on the first row")
+            for y in head + 3, head + 2:
+                report(s, LEFT, y, 20)
+                s.until(lambda: cursor_line(s) == y, "the cursor on line %d in %s %s" % (y, view, keys))
+
+
 def sorts():
     """a click on a column header sorts by it, a second click reverses the order"""
     with started(size=(150, 40)) as s:
@@ -179,4 +205,5 @@ def pasted():
         s.send("B", shows=r"Group by")
 
 
-run(plain, selects, sorts, wheels, tabs_and_keys, pickers, branches, wide, off, pasted)
+run(plain, selects, selects_in_all_lists, sorts, wheels, tabs_and_keys, pickers, branches, wide, off,
+    pasted)
