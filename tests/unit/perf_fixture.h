@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Helpers shared by the tests of counting and sampling. Include it after cmocka.h. */
+/* Helpers shared by the tests of counting and sampling. */
 #ifndef FLAMETOP_TESTS_PERF_FIXTURE_H
 #define FLAMETOP_TESTS_PERF_FIXTURE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "perf/scope.h"
 #include "unit_test.h"
+
+/* A child that waits until it is killed: at the latest when the test ends. */
+static inline pid_t paused_child(void)
+{
+    pid_t pid = fork();
+    if (!pid) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        pause();
+    }
+    return pid;
+}
 
 static inline void scope_to_myself(struct scope *scope)
 {

@@ -619,9 +619,7 @@ TEST(a_missing_target_is_reported)
     struct scope scope;
     struct error e = { 0 };
     char text[16];
-    pid_t pid = fork();
-    if (!pid)
-        pause();
+    pid_t pid = paused_child();
     snprintf(text, sizeof text, "%d", pid);
     scope_init(&scope);
     assert_true(scope_set_pids(&scope, text, false, &e));

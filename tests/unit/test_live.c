@@ -253,6 +253,7 @@ static void sample_existing_child(bool wide, bool inherit)
     assert_int_equal(pipe(ready), 0);
     pid_t pid = fork(), spinner;
     if (!pid) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         spinner = fork();
         if (!spinner) {
             alarm(120);

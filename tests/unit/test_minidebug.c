@@ -119,8 +119,6 @@ TEST(mini_debug_info_adds_local_functions)
     assert_true(table_find(&t, ELF_MAKER_OFFSET + 0x40, &entry));
     mem_free(blob);
 }
-
-TEST_MAIN(NULL, NULL)
 #else
 TEST(missing_liblzma_is_reported)
 {
@@ -131,6 +129,6 @@ TEST(missing_liblzma_is_reported)
     assert_false(xz_unpack("", 0, &out, &out_n, &e));
     assert_int_equal(e.class, ERROR_UNSUPPORTED);
 }
+#endif
 
 TEST_MAIN(NULL, NULL)
-#endif

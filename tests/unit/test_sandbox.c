@@ -382,6 +382,7 @@ static pid_t confined_child(char *why, size_t cap, bool (*prepare)(void))
     assert_true(pid >= 0);
     if (!pid) {
         struct error e = { 0 };
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (prepare && !prepare())
             dprintf(ends[1], "unable");
         else if (sandbox_drop_user(&e))

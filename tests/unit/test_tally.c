@@ -174,9 +174,7 @@ FIXTURE_TEST(a_counter_ended_by_the_kernel_is_reported)
 FIXTURE_TEST(a_partly_ended_counter_counts_the_rest)
 {
     char list[40];
-    pid_t pid = fork();
-    if (!pid)
-        pause();
+    pid_t pid = paused_child();
     snprintf(list, sizeof list, "%d,%d", pid, getpid());
     assert_true(scope_set_pids(&scope, list, false, NULL));
     struct tally *t = open_or_skip("task-clock:u");
