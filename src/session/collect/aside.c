@@ -31,10 +31,11 @@ void aside_done(struct session *s)
 }
 
 /* Copies what unwinding reads of a record. */
-static void copy_record(struct user_aside *a, const struct record *r, size_t regs)
+static void copy_record(struct user_aside *a, const struct record *r, uint64_t regs_mask)
 {
     const struct record_sample *in = &r->sample;
     size_t chain = in->chain_n * sizeof(uint64_t);
+    size_t regs = in->user_regs ? (size_t)__builtin_popcountll(regs_mask) * sizeof(uint64_t) : 0;
     size_t stack = in->stack ? in->stack_dyn_size : 0;
     char *p;
     a->r = *r;
@@ -42,11 +43,13 @@ static void copy_record(struct user_aside *a, const struct record *r, size_t reg
     a->bytes = p = mem_alloc(a->n_bytes ? a->n_bytes : 1);
     if (chain)
         a->r.sample.chain = memcpy(p, in->chain, chain);
-    a->r.sample.user_regs = memcpy(p + chain, in->user_regs, regs);
+    if (regs)
+        a->r.sample.user_regs = memcpy(p + chain, in->user_regs, regs);
     if (stack)
         a->r.sample.stack = memcpy(p + chain + regs, in->stack, stack);
     a->r.body = NULL;
     a->r.sample.raw = a->r.sample.read = a->r.sample.branch = NULL;
+    a->r.sample.branch_n = 0;
 }
 
 void aside_put(struct session *s, const struct record *r, uint32_t thread, uint64_t number)
@@ -57,7 +60,7 @@ void aside_put(struct session *s, const struct record *r, uint32_t thread, uint6
                               .until_ns = clock_now_ns() + PATIENCE_NS,
                               .maps = world_hold_maps(s->store.world, thread),
                               .frames = interpreted_take(s, r) };
-    copy_record(a, r, (size_t)__builtin_popcountll(userstack_regs_mask(s, r)) * sizeof(uint64_t));
+    copy_record(a, r, userstack_regs_mask(s, r));
     u->aside_bytes += a->n_bytes;
     otherstack_want(s, a, u->other);
 }

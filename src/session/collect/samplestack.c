@@ -327,6 +327,7 @@ struct stack_result samplestack_of(struct session *s, const struct record *r, co
 {
     unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
     struct stack_result a = { 0 };
+    s->unwind.user.other = 0;
     if (mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER)
         a.stack =
             stacks_child(s->store.stacks, 0, stacks_frame(s->store.stacks, MODULE_ID_GUEST, r->sample.ip));

@@ -411,7 +411,6 @@ uint32_t userstack_unwind(struct session *s, const struct frame_owner *owner, co
     if (!unwind_arch_take_regs(in.arch, r->sample.user_regs, userstack_regs_mask(s, r), r->swap, &in.regs))
         return 0;
     w.pc = in.regs.pc;
-    s->unwind.user.other = 0;
     take_chain(r, &in);
     out->sp = in.regs.sp;
     uint32_t n = (r->sample.user_abi == PERF_SAMPLE_REGS_ABI_32 ? unwind_stack_32 : unwind_stack)(
