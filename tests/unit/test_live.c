@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "base/mem.h"
+#include "base/procfile.h"
 #include "live_fixture.h"
 #include "perf_fixture.h"
 
@@ -270,6 +271,10 @@ static void sample_existing_child(bool wide, bool inherit)
     pid_text[n] = '\0';
     close(ready[0]);
     close(ready[1]);
+    struct procfile_stat stat;
+    do /* until it pauses: it is in the scope, too */
+        assert_true(procfile_read_stat((uint32_t)pid, &stat));
+    while (stat.state != 'S');
     scope_to(pid);
     seen.pid = (uint32_t)atoi(pid_text);
     cfg.wide = wide;
