@@ -96,6 +96,7 @@ def groups():
 def search_and_filter():
     r"""/ searches, n finds the next match, \ filters stacks by the match, Esc undoes both"""
     with started() as s:
+        s.wait(r"hot_c")
         s.send("/", "hot_c", "enter")
         cursor_on(s, "hot_c")
         s.send("\\", "hot_b", "enter")
