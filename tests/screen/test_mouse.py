@@ -75,21 +75,21 @@ def selects_in_all_lists():
     """in each view that is a list, a click moves the cursor to the clicked row"""
     m.need_tracepoints("latencies")
     waits, latencies = m.path("waits.data"), m.path("latencies.data")
-    m.flametop("--wall", "--idle", "-F", "499", "--call-graph", "dwarf,64", "-o", waits, "--duration", "2")
-    m.flametop("-e", "latency:syscalls", "-o", latencies, "--duration", "2")
-    for file, view, *keys in ((waits, "functions"), (waits, "waits"), (waits, "log"), (waits, "doctor"),
-                              (latencies, "latency"), (latencies, "latency", "V")):
-        with Screen(["--mouse", "-i", file, "--idle", "--view", view], size=(160, 40)) as s:
-            s.wait(r"^ *(SELF%|SHARE%|SECONDS|COUNT) .*\n.*\d")
-            s.send(*keys)
-            s.still(s.text)
-            s.send("home")
-            head = next(y for y, line in enumerate(s.screen.display)
-                        if re.match(r" *(SELF%|SHARE%|SECONDS|COUNT) ", line))
-            s.until(lambda: cursor_line(s) == head + 1, "the cursor on the first row")
-            for y in head + 3, head + 2:
-                report(s, LEFT, y, 20)
-                s.until(lambda: cursor_line(s) == y, "the cursor on line %d in %s %s" % (y, view, keys))
+    m.flametop("--wall", "--idle", "--call-graph", "dwarf,64", "-o", waits, "--duration", "1")
+    m.flametop("-e", "latency:syscalls", "-o", latencies, "--duration", "1")
+    for file, views in (waits, "1568"), (latencies, "6V"):
+        with Screen(["--mouse", "-i", file, "--idle"], size=(160, 40)) as s:
+            s.wait(r"^ *SELF% .*\n.*\d")
+            for key in views:
+                s.send(key)
+                s.still(s.text)
+                s.send("home")
+                head = next(y for y, line in enumerate(s.screen.display)
+                            if re.match(r" *(SELF%|SHARE%|SECONDS|COUNT) ", line))
+                s.until(lambda: cursor_line(s) == head + 1, "the cursor on the first row")
+                for y in head + 3, head + 2:
+                    report(s, LEFT, y, 20)
+                    s.until(lambda: cursor_line(s) == y, "the cursor on line %d after %s" % (y, key))
 
 
 def sorts():
