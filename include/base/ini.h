@@ -14,8 +14,8 @@ typedef bool ini_handler(void *ctx, const char *section, const char *key, const 
 /* Reads a file. It must be a regular file of at most 256 KiB, owned by root or by the user, and not writable
  * by others. */
 bool ini_read(const char *path, ini_handler *handler, void *ctx, struct error *e);
-/* Path of the user's settings of that name: $XDG_CONFIG_HOME/flametop/NAME, or ~/.config/flametop/NAME. False:
- * neither folder is known. */
+/* Path of the user's settings with this name: $XDG_CONFIG_HOME/flametop/NAME, or ~/.config/flametop/NAME.
+ * False: neither folder is known. */
 bool ini_user_path(const char *name, char *path, size_t cap);
 /* Reads the text of such a file, with the same checks. */
 bool ini_read_file(const char *path, struct buf *text, struct error *e);

@@ -23,8 +23,8 @@ void json_open_key(struct buf *out, const char *key, char bracket);
 /* "latency", "latency_groups" and "latency_rows" of the events latency:ROW that have samples, or of the shown
  * one only. Without such events: nothing. */
 bool latency_json(struct session *s, const struct view_query *q, struct buf *out, struct error *e);
-/* "log" and "log_older", if an event has fields. With by->n instead "log_groups": all groups. False also if no
- * event has such a field. */
+/* "log" and "log_older", if an event has fields. With by->n instead "log_groups": all groups. False also if
+ * no event has such a field. */
 bool log_json(struct session *s, const struct view_query *q, const struct log_by *by, struct buf *out,
               struct error *e);
 /* "waits", a row of each table of the waits view after the other, of the shown event. Nothing if it has no

@@ -76,8 +76,8 @@ int opener_copy_memory(const struct opener_request *q, void *to, uint32_t *n);
 /* In opener_touch.c. Serves OPENER_TOUCH: 0 or errno. *spent_ns: CPU time. */
 int opener_touch_stack(const struct opener_request *q, uint64_t *spent_ns);
 
-/* In beneath.c. Returns an O_PATH descriptor for a path of any file type: it does not block on a FIFO or act on
- * a device. links: follow symbolic links, as if the folder `dir` were the root. -1 with errno. */
+/* In beneath.c. Returns an O_PATH descriptor for a path of any file type: it does not block on a FIFO or act
+ * on a device. links: follow symbolic links, as if the folder `dir` were the root. -1 with errno. */
 int beneath_open(int dir, const char *path, bool links);
 
 /* In opener_find.c. find_module opens a module's file by the n-th method, as an O_PATH descriptor. -1 with

@@ -140,8 +140,8 @@ void map_add(struct world *w, struct space *s, const struct space_map *map);
 void map_fill(struct world *w, struct space *s,
               const struct space_map *map); /* only where nothing is mapped */
 
-/* Replaces what counted as JIT code by the module that it was found to be. The time of `map` proves that it is
- * the same mapping, not one of another process or a later one. */
+/* Replaces what counted as JIT code by the module that it was found to be. The time of `map` proves that it
+ * is the same mapping, not one of another process or a later one. */
 void map_found(struct world *w, const struct proc *p, const struct module *like, struct space_map map,
                bool program);
 

@@ -209,8 +209,8 @@ static struct area draw_rows(const struct flame_model *m, const struct flame_loo
     return area_sub(line, 0, 0, -1, line.cols - text_width(text));
 }
 
-/* Draws the selected frame and its path, search matches, frames too narrow to draw, the legend, and which rows
- * are visible. */
+/* Draws the selected frame and its path, search matches, frames too narrow to draw, the legend, and which
+ * rows are visible. */
 static void draw_below(const struct flame_model *m, const struct flame_look *look, const struct app *a,
                        struct area area, int selected)
 {

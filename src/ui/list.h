@@ -39,7 +39,8 @@ bool list_act(struct list *l, enum action a, list_key_fn *key, const void *ctx);
 bool list_row_at(const struct list *l, int line, uint32_t *row);
 /* On the first row, the cursor stays on the first row, whichever it is: in most lists the hottest one. */
 void list_go(struct list *l, uint32_t row, list_key_fn *key, const void *ctx);
-/* Handles a click on a line, as list_row_at() counts them: goes to its row. Returns false if there is none. */
+/* Handles a click on a line, as list_row_at() counts them: goes to its row. Returns false if there is
+ * none. */
 bool list_click(struct list *l, int line, list_key_fn *key, const void *ctx);
 /* For a row that was searched or chosen by name: the cursor stays with it, also if it is the first. */
 void list_choose(struct list *l, uint32_t row, list_key_fn *key, const void *ctx);

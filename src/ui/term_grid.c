@@ -62,7 +62,7 @@ static int ascii_length(const char *text, int most)
     return n;
 }
 
-/* Puts a character of that width. Characters whose width the terminal may see differently would shift the
+/* Puts a character of this width. Characters whose width the terminal may see differently would shift the
  * line, and those it cannot show would garble it: they become '?'. */
 static void put_character(uint32_t *cells, uint32_t ch, int width, unsigned style, bool unicode)
 {

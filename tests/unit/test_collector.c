@@ -473,7 +473,7 @@ FIXTURE_TEST(threads_that_have_ended_do_not_wait)
     offcpu_done(s);
 }
 
-/* As when flametop is late: when it applies what it read from /proc, there are later records of the threads. */
+/* As when flametop is late: when it applies what it read from /proc, there are later records. */
 FIXTURE_TEST(waits_that_proc_told_are_applied_in_the_order_of_time)
 {
     struct session_offcpu *o = &s->collect.offcpu;

@@ -77,7 +77,8 @@ bool snapshot_wakers_split(struct snapshot *sn, const struct sample *sample, str
  * call. */
 const void *snapshot_wakers_aux(struct snapshot *sn, const struct woken *w, const uint64_t *chain, uint32_t n,
                                 uint32_t *size);
-/* kernel.c: reads the addresses of _text (or _stext) and _etext from /proc/kallsyms. False: they are hidden. */
+/* kernel.c: reads the addresses of _text (or _stext) and _etext from /proc/kallsyms. False: they are
+ * hidden. */
 bool kernel_text_range(uint64_t *start, uint64_t *end);
 /* snapshot_maps.c: address of a frame at the time of a sample; 0: unknown. */
 uint64_t snapshot_address(struct snapshot *sn, const struct sample *sample, uint32_t frame);
